@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a CTA reads, computes and writes. A kernel file (models/kernels/NAME.lua, load/kernel_file.hpp) yields a
+// Kernel; its programs are affine and stay compressed: a phase of `count` steps whose boxes move by a fixed stride.
+//
+//   Kernel ─ tensors
+//          ├ grid: up to four axes of tiles
+//          └ one Program per tile ─ phases ─ loads and stores (BoxWalk) + math
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace l2lens {
+
+inline constexpr int kMaxRank = 5;  // a TMA descriptor's limit
+
+using Index = std::array<std::int64_t, kMaxRank>;
+
+// Dimensions are slowest first, as a C array's: shape {rows, columns}; the last one is contiguous.
+struct Tensor {
+    std::string name;
+    int rank = 0;
+    Index shape{};             // elements
+    Index stride_bytes{};      // stride_bytes[rank-1] == element_bytes
+    int element_bytes = 0;
+    std::uint64_t base = 0;    // byte address, given by layout_tensors(): 2 MiB aligned, tensors in order
+
+    std::int64_t bytes() const;  // from the first to past the last element
+};
+
+enum class Path : std::uint8_t {
+    Tma,      // bulk tensor copy: no L1, tensor-map promotion
+    CpAsync,  // LDGSTS.BYPASS: no L1
+    Load,     // through L1
+};
+
+// A box that moves by `step` each time its phase advances. Clipped to its tensor as TMA does: what lies outside is
+// not requested.
+struct BoxWalk {
+    int tensor = 0;
+    Path path = Path::Tma;
+    int multicast = 1;   // CTAs of the cluster that receive one request's data
+    Index start{};       // element coordinates at the phase's first step
+    Index step{};        // added per step
+    Index extent{};      // elements, before clipping
+};
+
+struct Phase {
+    std::int64_t count = 0;          // steps
+    double math_flops = 0;           // tensor-core work per step, at `precision`
+    double math_cycles = 0;          // SM cycles per step in addition
+    std::vector<BoxWalk> loads;      // in issue order
+    std::vector<BoxWalk> stores;     // issued when the step's math has retired
+};
+
+struct Program {
+    std::vector<Phase> phases;
+};
+
+// When the loads of step k+stages-1 are issued.
+enum class Pipeline : std::uint8_t {
+    Multistage,        // when the math of step k-1 has retired, as Triton does
+    WarpSpecialized,   // as soon as a stage is free
+};
+
+enum class MathType : std::uint8_t { Bits16, Bits8, Tf32 };
+
+// What one CTA takes of an SM; decides how many run on it.
+struct Resources {
+    std::int64_t shared_memory_bytes = 0;
+    int registers_per_thread = 0;
+    int threads = 0;
+};
+
+struct Kernel {
+    std::string name;
+    std::vector<std::pair<std::string, std::string>> params;  // resolved, in declaration order
+    std::string title;                                        // "gemm 8192x8192x8192 bf16 tn, tile 128x128x64, 4 stages"
+    std::vector<Tensor> tensors;
+
+    // The tile grid, slowest axis first. The last two axes are the ones a 2-D order walks (rows, columns); the ones
+    // before them are outer loops.
+    std::vector<std::string> axes;      // "m", "n"
+    std::vector<std::int64_t> grid;     // tiles per axis, same length
+
+    std::vector<Program> programs;      // one per tile, row-major over `grid`
+
+    Resources resources;
+    Pipeline pipeline = Pipeline::Multistage;
+    MathType math = MathType::Bits16;
+    int stages = 1;
+    std::array<int, 2> cluster{1, 1};   // CTAs of a cluster along the two ordered axes
+    double prologue_ns = 0;             // CTA start -> first load
+    double epilogue_ns = 0;             // last math -> exit; the stores leave half-way
+    double math_jitter_cycles = 0;      // uniform, per step
+
+    std::int64_t tiles() const;
+    std::int64_t tile_rows() const { return grid[grid.size() - 2]; }
+    std::int64_t tile_columns() const { return grid[grid.size() - 1]; }
+    std::int64_t outer_tiles() const;   // product of the axes before the last two
+    double flops() const;               // tensor-core work of the whole launch
+};
+
+// Places the tensors one after another from address 0, each on a 2 MiB boundary (what cudaMalloc gives large
+// buffers). Throws BadInput when they do not fit `device_bytes`.
+void layout_tensors(Kernel& kernel, std::uint64_t device_bytes);
+
+}  // namespace l2lens

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole pipeline: kernel -> order -> schedule -> memory -> counters. A Prediction is what every report is made of.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/executor.hpp"
+#include "kernel/kernel.hpp"
+#include "machine/machine.hpp"
+#include "order/order.hpp"
+
+namespace l2lens {
+
+enum class Mode { Grid, Static, Dynamic };
+
+// An order with its name, over the kernel's whole grid: launch id -> program index (-1: a no-op CTA).
+struct NamedOrder {
+    std::string name;
+    std::vector<std::int32_t> tile_of_launch;
+    OrderCheck check;           // always a bijection: others are refused
+    WaveFootprint footprint;
+};
+
+struct PredictOptions {
+    Mode mode = Mode::Grid;
+    int sample = 0;          // simulate 1/sample of the slices; 1: every line; 0: auto
+    int seeds = 1;           // independent runs, averaged
+    std::uint64_t seed = 0;
+    bool warm_l2 = false;    // --l2 warm: the kernel ran just before
+    std::function<void(double)> progress;   // called with [0, 1], from one thread
+    std::function<bool()> stop_requested;   // polled; true ends the run with Interrupted
+};
+
+struct Prediction {
+    std::string order;
+    Mode mode = Mode::Grid;
+    int sample = 1;          // what was simulated: 1/sample
+    int seeds = 1;
+    double time_ns = 0;
+    int ctas_per_sm = 0;
+    double waves = 0;
+    // Hardware-named counters ("lts__t_sectors.sum", "lts__t_sector_hit_rate.pct", ...) and neutral metrics
+    // ("l2_hit_rate_pct", "dram_read_bytes", ...): the keys of metrics.hpp.
+    std::map<std::string, double> counters;
+    std::map<std::string, double> metrics;
+    WaveFootprint footprint;
+};
+
+// Runs one order. Deterministic: the same result for any number of threads of `executor`.
+Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrder& order, const PredictOptions& options,
+                   Executor& executor);
+
+}  // namespace l2lens

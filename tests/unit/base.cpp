@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "base/nearest.hpp"
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "support/catch.hpp"
+
+using namespace l2lens;
+
+TEST_CASE("A misspelt name gets the nearest one, a foreign one gets the list") {
+    const std::vector<std::string> orders{"row_major", "hilbert", "gilbert", "morton"};
+    CHECK(nearest_name("hilbrt", orders) == "hilbert");
+    CHECK(nearest_name("row-major", orders) == "row_major");
+    CHECK(nearest_name("zzzzzz", orders).empty());
+    CHECK(suggestion("hilbrt", orders) == "; did you mean 'hilbert'?");
+    CHECK_THAT(suggestion("zzzzzz", orders), ContainsSubstring("there are: row_major hilbert"));
+}
+
+TEST_CASE("Nanoseconds round to the nearest picosecond") {
+    CHECK(from_ns(1.0) == 1000);
+    CHECK(from_ns(0.0004) == 0);
+    CHECK(from_ns(0.0006) == 1);
+    CHECK(from_ns(-0.0006) == -1);
+}
+
+TEST_CASE("Two streams of one seed differ, the same stream repeats") {
+    RandomStream a(1, 2), b(1, 2), c(1, 3);
+    const auto first = a.next();
+    CHECK(first == b.next());
+    CHECK(first != c.next());
+    for (int i = 0; i < 1000; ++i) {
+        const double u = a.uniform();
+        REQUIRE(u >= 0.0);
+        REQUIRE(u < 1.0);
+        REQUIRE(a.below(7) < 7);
+    }
+}

@@ -16,57 +16,57 @@ using enum MetricKind;
 
 double sum(const Events& events, const RunTotals& totals, std::initializer_list<Event> added,
            std::initializer_list<Event> subtracted = {}) {
-  double total = 0;
-  for (const Event e : added) total += static_cast<double>(events[e]);
-  for (const Event e : subtracted) total -= static_cast<double>(events[e]);
-  return total * totals.scale;
+    double total = 0;
+    for (const Event e : added) total += static_cast<double>(events[e]);
+    for (const Event e : subtracted) total -= static_cast<double>(events[e]);
+    return total * totals.scale;
 }
 
 double percent(double part, double whole) {
-  return whole > 0 ? 100.0 * part / whole : 0.0;
+    return whole > 0 ? 100.0 * part / whole : 0.0;
 }
 
 double tex_sectors(const Events& e, const RunTotals& t) {
-  return sum(e, t, {TexReadSectors, TexWriteSectors});
+    return sum(e, t, {TexReadSectors, TexWriteSectors});
 }
 double tex_hits(const Events& e, const RunTotals& t) {
-  return sum(e, t, {TexReadHits, TexWriteSectors}, {TexWriteMisses});
+    return sum(e, t, {TexReadHits, TexWriteSectors}, {TexWriteMisses});
 }
 double tex_misses(const Events& e, const RunTotals& t) {
-  return sum(e, t, {TexReadMisses, TexReadPromoted, TexWriteMisses});
+    return sum(e, t, {TexReadMisses, TexReadPromoted, TexWriteMisses});
 }
 double fabric_sectors(const Events& e, const RunTotals& t) {
-  return sum(e, t, {FabricReadSectors, FabricWriteSectors});
+    return sum(e, t, {FabricReadSectors, FabricWriteSectors});
 }
 double fabric_hits(const Events& e, const RunTotals& t) {
-  return sum(e, t, {FabricReadHits, FabricWriteSectors});
+    return sum(e, t, {FabricReadHits, FabricWriteSectors});
 }
 double fabric_misses(const Events& e, const RunTotals& t) {
-  return sum(e, t, {FabricReadMisses});
+    return sum(e, t, {FabricReadMisses});
 }
 double l2_sectors(const Events& e, const RunTotals& t) {
-  return tex_sectors(e, t) + fabric_sectors(e, t);
+    return tex_sectors(e, t) + fabric_sectors(e, t);
 }
 double l2_hits(const Events& e, const RunTotals& t) {
-  return tex_hits(e, t) + fabric_hits(e, t);
+    return tex_hits(e, t) + fabric_hits(e, t);
 }
 double l2_misses(const Events& e, const RunTotals& t) {
-  return tex_misses(e, t) + fabric_misses(e, t);
+    return tex_misses(e, t) + fabric_misses(e, t);
 }
 double asked_sectors(const Events& e, const RunTotals& t) {
-  return sum(e, t, {CoalescableSectors});
+    return sum(e, t, {CoalescableSectors});
 }
 double unmerged_sectors(const Events& e, const RunTotals& t) {
-  return sum(e, t, {CoalescableSectors}, {MergedSectors});
+    return sum(e, t, {CoalescableSectors}, {MergedSectors});
 }
 double fill_sectors(const Events& e, const RunTotals& t) {
-  return sum(e, t, {FillSectors});
+    return sum(e, t, {FillSectors});
 }
 double delivered_sectors(const Events& e, const RunTotals& t) {
-  return sum(e, t, {DeliveredSectors});
+    return sum(e, t, {DeliveredSectors});
 }
 double hit_rate(const Events& e, const RunTotals& t) {
-  return percent(l2_hits(e, t), l2_sectors(e, t));
+    return percent(l2_hits(e, t), l2_sectors(e, t));
 }
 
 constexpr MetricUnit kSectors = MetricUnit::Sectors;
@@ -84,39 +84,39 @@ constexpr std::array kMetrics{
     Metric{"lts__t_sectors.avg", Hardware, kSectors, "lts__t_sectors.sum / slices",
            "Sectors looked up by the average slice.", "",
            [](const Events& e, const RunTotals& t) {
-             return t.slices > 0 ? l2_sectors(e, t) / t.slices : kUnknown;
+               return t.slices > 0 ? l2_sectors(e, t) / t.slices : kUnknown;
            }},
     Metric{"lts__t_requests.sum", Hardware, kRequests,
            "lts__t_requests_srcunit_tex.sum + requests from the fabric (two sectors each on GH100)",
            "Requests at the tag stage; one asks for up to four sectors of one line.",
            "Sectors per request below 4: partial lines, or fabric requests.",
            [](const Events& e, const RunTotals& t) {
-             return sum(e, t, {TexRequests, FabricRequests});
+               return sum(e, t, {TexRequests, FabricRequests});
            }},
     Metric{"lts__t_sectors_op_read.sum", Hardware, kSectors,
            "lts__t_sectors.sum - lts__t_sectors_op_write.sum",
            "Sectors looked up by reads, in the own and in the home partition.", "",
            [](const Events& e, const RunTotals& t) {
-             return sum(e, t, {TexReadSectors, FabricReadSectors});
+               return sum(e, t, {TexReadSectors, FabricReadSectors});
            }},
     Metric{"lts__t_sectors_op_write.sum", Hardware, kSectors,
            "tex writes + fabric writes (1.5 x the bytes of C / 32)",
            "Sectors written: once where the SM writes, and again in the home partition for far-homed lines.",
            "Half of C is homed far from its writer.",
            [](const Events& e, const RunTotals& t) {
-             return sum(e, t, {TexWriteSectors, FabricWriteSectors});
+               return sum(e, t, {TexWriteSectors, FabricWriteSectors});
            }},
     Metric{"lts__t_sectors_op_read_lookup_hit.sum", Hardware, kSectors,
            "lts__t_sectors_lookup_hit.sum - lts__t_sectors_op_write.sum (whole-sector writes hit)",
            "Read sectors found; a sector whose fill is under way counts as found.", "",
            [](const Events& e, const RunTotals& t) {
-             return sum(e, t, {TexReadHits, FabricReadHits});
+               return sum(e, t, {TexReadHits, FabricReadHits});
            }},
     Metric{"lts__t_sectors_op_read_lookup_miss.sum", Hardware, kSectors,
            "lts__t_sectors_lookup_miss.sum (whole-sector writes do not miss)",
            "Read sectors not found, in the own and in the home partition, promoted ones included.", "",
            [](const Events& e, const RunTotals& t) {
-             return sum(e, t, {TexReadMisses, TexReadPromoted, FabricReadMisses});
+               return sum(e, t, {TexReadMisses, TexReadPromoted, FabricReadMisses});
            }},
     Metric{"lts__t_sectors_lookup_hit.sum", Hardware, kSectors,
            "lts__t_sectors_srcunit_tex_lookup_hit.sum + lts__t_sectors_srcunit_ltcfabric_lookup_hit.sum",
@@ -246,7 +246,7 @@ constexpr std::array kMetrics{
            "lrc__request_sectors_op_read_coalescable.sum",
            "Share of the requested sectors that never reached a slice.", "",
            [](const Events& e, const RunTotals& t) {
-             return percent(sum(e, t, {MergedSectors}), asked_sectors(e, t));
+               return percent(sum(e, t, {MergedSectors}), asked_sectors(e, t));
            }},
     Metric{
         "fabric_pct", Neutral, kPercent, "lts__t_sectors_srcunit_ltcfabric.sum / lts__t_sectors.sum",
@@ -284,49 +284,49 @@ constexpr std::array kMetrics{
 }  // namespace
 
 std::span<const Metric> all_metrics() {
-  return kMetrics;
+    return kMetrics;
 }
 
 const Metric* find_metric(std::string_view id) {
-  for (const Metric& metric : kMetrics) {
-    if (metric.id == id) return &metric;
-  }
-  return nullptr;
+    for (const Metric& metric : kMetrics) {
+        if (metric.id == id) return &metric;
+    }
+    return nullptr;
 }
 
 std::string_view unit_name(MetricUnit unit) {
-  switch (unit) {
-    case MetricUnit::Sectors:
-      return "sectors";
-    case MetricUnit::Requests:
-      return "requests";
-    case MetricUnit::Bytes:
-      return "bytes";
-    case MetricUnit::Percent:
-      return "%";
-    case MetricUnit::Nanoseconds:
-      return "ns";
-    case MetricUnit::Microseconds:
-      return "us";
-    case MetricUnit::Cycles:
-      return "cycles";
-    case MetricUnit::Ratio:
-      return "ratio";
-    case MetricUnit::Count:
-      return "count";
-  }
-  return "";
+    switch (unit) {
+        case MetricUnit::Sectors:
+            return "sectors";
+        case MetricUnit::Requests:
+            return "requests";
+        case MetricUnit::Bytes:
+            return "bytes";
+        case MetricUnit::Percent:
+            return "%";
+        case MetricUnit::Nanoseconds:
+            return "ns";
+        case MetricUnit::Microseconds:
+            return "us";
+        case MetricUnit::Cycles:
+            return "cycles";
+        case MetricUnit::Ratio:
+            return "ratio";
+        case MetricUnit::Count:
+            return "count";
+    }
+    return "";
 }
 
 std::map<std::string, double> evaluate_metrics(MetricKind kind, const Events& events,
                                                const RunTotals& totals) {
-  std::map<std::string, double> values;
-  for (const Metric& metric : kMetrics) {
-    if (metric.kind != kind) continue;
-    const double value = metric.value(events, totals);
-    if (std::isfinite(value)) values.emplace(metric.id, value);
-  }
-  return values;
+    std::map<std::string, double> values;
+    for (const Metric& metric : kMetrics) {
+        if (metric.kind != kind) continue;
+        const double value = metric.value(events, totals);
+        if (std::isfinite(value)) values.emplace(metric.id, value);
+    }
+    return values;
 }
 
 }  // namespace l2lens

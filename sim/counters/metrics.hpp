@@ -19,34 +19,34 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // What a run knows besides its events. Unknown values stay kUnknown and give no counter.
 struct RunTotals {
-  double scale = 1;  // what one counted event stands for: the sampling factor over the number of seeds
-  double time_ns = kUnknown;
-  double sm_cycles = kUnknown;  // active cycles of an SM, mean over the SMs
-  int slices = 0;
-  double l2_ghz = kUnknown;
-  double channel_max_over_mean = kUnknown;
-  double closed_form_hit_rate_pct = kUnknown;
-  double flat_lru_hit_rate_pct = kUnknown;
-  double ctas_per_sm = kUnknown;
-  double waves = kUnknown;
+    double scale = 1;  // what one counted event stands for: the sampling factor over the number of seeds
+    double time_ns = kUnknown;
+    double sm_cycles = kUnknown;  // active cycles of an SM, mean over the SMs
+    int slices = 0;
+    double l2_ghz = kUnknown;
+    double channel_max_over_mean = kUnknown;
+    double closed_form_hit_rate_pct = kUnknown;
+    double flat_lru_hit_rate_pct = kUnknown;
+    double ctas_per_sm = kUnknown;
+    double waves = kUnknown;
 };
 
 enum class MetricKind {
-  Hardware,  // a counter of the GPU, under the vendor's name
-  Neutral,   // the same on every vendor's GPU
+    Hardware,  // a counter of the GPU, under the vendor's name
+    Neutral,   // the same on every vendor's GPU
 };
 
 // How a value reads: decides formatting and whether errors are in percent or in points.
 enum class MetricUnit { Sectors, Requests, Bytes, Percent, Nanoseconds, Microseconds, Cycles, Ratio, Count };
 
 struct Metric {
-  std::string_view id;  // "lts__t_sectors.sum"
-  MetricKind kind;
-  MetricUnit unit;
-  std::string_view formula;  // an identity of the vendor's counters, or how the metric follows from them
-  std::string_view meaning;
-  std::string_view hint;                             // what to make of a high or low value; may be empty
-  double (*value)(const Events&, const RunTotals&);  // kUnknown when it cannot be said
+    std::string_view id;  // "lts__t_sectors.sum"
+    MetricKind kind;
+    MetricUnit unit;
+    std::string_view formula;  // an identity of the vendor's counters, or how the metric follows from them
+    std::string_view meaning;
+    std::string_view hint;                             // what to make of a high or low value; may be empty
+    double (*value)(const Events&, const RunTotals&);  // kUnknown when it cannot be said
 };
 
 // In the order of the columns: hardware counters, then neutral metrics.

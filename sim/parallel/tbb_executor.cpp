@@ -12,7 +12,7 @@ namespace l2lens {
 namespace {
 
 int count_or_default(int threads) {
-  return threads > 0 ? threads : tbb::this_task_arena::max_concurrency();
+    return threads > 0 ? threads : tbb::this_task_arena::max_concurrency();
 }
 
 }  // namespace
@@ -20,14 +20,14 @@ int count_or_default(int threads) {
 // An arena alone gets no more workers than TBB's pool has, which is one per core: the control raises that
 // limit when more threads are asked for (tests of determinism do), the arena keeps to fewer.
 struct TbbExecutor::Arena {
-  explicit Arena(int threads)
-      : limit(tbb::global_control::max_allowed_parallelism,
-              std::max(static_cast<std::size_t>(threads),
-                       tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism))),
-        arena(threads) {}
+    explicit Arena(int threads)
+        : limit(tbb::global_control::max_allowed_parallelism,
+                std::max(static_cast<std::size_t>(threads),
+                         tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism))),
+          arena(threads) {}
 
-  tbb::global_control limit;
-  tbb::task_arena arena;
+    tbb::global_control limit;
+    tbb::task_arena arena;
 };
 
 TbbExecutor::TbbExecutor(int threads) : arena_(std::make_unique<Arena>(count_or_default(threads))) {}
@@ -35,15 +35,15 @@ TbbExecutor::TbbExecutor(int threads) : arena_(std::make_unique<Arena>(count_or_
 TbbExecutor::~TbbExecutor() = default;
 
 void TbbExecutor::for_each(std::size_t count, const std::function<void(std::size_t)>& body) {
-  // Bodies are large (a slice's window, an order's whole run): one task each.
-  arena_->arena.execute([&] {
-    tbb::parallel_for(
-        std::size_t{0}, count, [&](std::size_t i) { body(i); }, tbb::simple_partitioner{});
-  });
+    // Bodies are large (a slice's window, an order's whole run): one task each.
+    arena_->arena.execute([&] {
+        tbb::parallel_for(
+            std::size_t{0}, count, [&](std::size_t i) { body(i); }, tbb::simple_partitioner{});
+    });
 }
 
 int TbbExecutor::threads() const {
-  return arena_->arena.max_concurrency();
+    return arena_->arena.max_concurrency();
 }
 
 }  // namespace l2lens

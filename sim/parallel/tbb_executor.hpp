@@ -9,20 +9,20 @@
 namespace l2lens {
 
 class TbbExecutor final : public Executor {
- public:
-  // `threads` 0: as many as the machine (or the container's affinity mask) has.
-  explicit TbbExecutor(int threads = 0);
-  ~TbbExecutor() override;
+public:
+    // `threads` 0: as many as the machine (or the container's affinity mask) has.
+    explicit TbbExecutor(int threads = 0);
+    ~TbbExecutor() override;
 
-  TbbExecutor(const TbbExecutor&) = delete;
-  TbbExecutor& operator=(const TbbExecutor&) = delete;
+    TbbExecutor(const TbbExecutor&) = delete;
+    TbbExecutor& operator=(const TbbExecutor&) = delete;
 
-  void for_each(std::size_t count, const std::function<void(std::size_t)>& body) override;
-  int threads() const override;
+    void for_each(std::size_t count, const std::function<void(std::size_t)>& body) override;
+    int threads() const override;
 
- private:
-  struct Arena;
-  std::unique_ptr<Arena> arena_;
+private:
+    struct Arena;
+    std::unique_ptr<Arena> arena_;
 };
 
 }  // namespace l2lens

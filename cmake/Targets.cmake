@@ -5,6 +5,8 @@ add_library(l2lens_options INTERFACE)
 target_compile_options(l2lens_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor
                             -Woverloaded-virtual -Wcast-qual>
+  # GCC 12 cries wolf at "literal" + std::string (gcc.gnu.org/PR105651, fixed in 13).
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${L2LENS_WERROR}>>:-Werror>)
 if(L2LENS_SANITIZE)
   target_compile_options(l2lens_options INTERFACE

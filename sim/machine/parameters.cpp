@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table itself. Ranges are wide: they catch a slipped digit or unit, not an unusual GPU.
+#include "machine/parameters.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+#include "machine/topology.hpp"
+
+namespace l2lens {
+namespace {
+
+using M = Machine;
+using Sm_ = Machine::SmLimits;
+using L2 = Machine::L2;
+using Hash = Machine::Hash;
+using Coalescer = Machine::Coalescer;
+using Clock = Machine::Clock;
+using Latency = Machine::Latency;
+using Bandwidth = Machine::Bandwidth;
+using Launch = Machine::Launch;
+
+int& partitions(Machine& machine) {
+  return machine.partitions;
+}
+
+template <auto Group, auto Member>
+auto& at(Machine& machine) {
+  return machine.*Group.*Member;
+}
+
+constexpr std::int64_t kKiB = 1024;
+constexpr double kBig = 1 << 20;
+
+// clang-format off
+const std::vector<ParameterInfo> kTable = {
+    {"topology.partitions", "", 1, 64,
+     "groups of L2 slices, each with the SMs in front of it", partitions},
+    {"topology.sms", "", 0, kBig,
+     "the SM ids (%smid) of each GPC", TopologyList::SmsOfGpc},
+    {"topology.partition_of_gpc", "", 0, kBig,
+     "the partition that the SMs of each GPC look in first", TopologyList::PartitionOfGpc},
+    {"topology.first_wave", "", 0, kBig,
+     "SM ids in the order in which the CTAs of a first wave reach them, at one CTA per SM", TopologyList::FirstWave},
+
+    {"sm.shared_memory", "KiB", 1, 4096,
+     "shared memory of an SM", at<&M::sm, &Sm_::shared_memory_bytes>, kKiB},
+    {"sm.shared_memory_per_cta", "KiB", 1, 4096,
+     "the most that one CTA may ask for", at<&M::sm, &Sm_::shared_memory_per_cta>, kKiB},
+    {"sm.shared_memory_reserved", "KiB", 0, 64,
+     "taken by the driver for each resident CTA", at<&M::sm, &Sm_::shared_memory_reserved>, kKiB},
+    {"sm.registers", "", 1, kBig,
+     "32-bit registers of an SM", at<&M::sm, &Sm_::registers>},
+    {"sm.threads", "", 32, 65536,
+     "threads that an SM holds", at<&M::sm, &Sm_::threads>},
+    {"sm.ctas", "", 1, 1024,
+     "CTAs that an SM holds", at<&M::sm, &Sm_::ctas>},
+    {"sm.tensor_16bit", "flops/cycle", 1, kBig,
+     "dense fp16 and bf16 with fp32 accumulation, per SM; a multiply-add is two",
+     at<&M::sm, &Sm_::tensor_flops_per_cycle_16bit>},
+    {"sm.tensor_8bit", "flops/cycle", 0, kBig,
+     "the same for fp8 or int8; 0 when there is none", at<&M::sm, &Sm_::tensor_flops_per_cycle_8bit>},
+    {"sm.tensor_tf32", "flops/cycle", 0, kBig,
+     "the same for tf32; 0 when there is none", at<&M::sm, &Sm_::tensor_flops_per_cycle_tf32>},
+
+    {"l2.slices_per_partition", "", 1, 4096,
+     "active L2 banks (lts) of a partition", at<&M::l2, &L2::slices_per_partition>},
+    {"l2.slice", "KiB", 1, kBig,
+     "capacity of a slice", at<&M::l2, &L2::slice_bytes>, kKiB},
+    {"l2.ways", "", 1, 1024,
+     "lines of a set", at<&M::l2, &L2::ways>},
+    {"l2.fetch", "B", 32, 128,
+     "what a miss of a plain load fills: 32, 64 or 128 bytes around it", at<&M::l2, &L2::fetch_bytes>},
+    {"l2.tensor_fetch", "B", 32, 128,
+     "the same for loads through a tensor map (CU_TENSOR_MAP_L2_PROMOTION)", at<&M::l2, &L2::tensor_fetch_bytes>},
+
+    {"hash.home_masks", "bits", 0, 63,
+     "physical address bits whose parity is one bit of the home partition's number, a list for each of its bits",
+     at<&M::hash, &Hash::home_masks>},
+    {"hash.interleave", "B", 128, kBig,
+     "neighbouring bytes that stay in one slice", at<&M::hash, &Hash::interleave_bytes>},
+
+    {"coalescer.present", "", 0, 1,
+     "whether reads of one line by SMs of one GPC merge in front of a slice", at<&M::coalescer, &Coalescer::present>},
+    {"coalescer.max_requesters", "", 1, 1024,
+     "requests that one entry serves, the first one included", at<&M::coalescer, &Coalescer::max_requesters>},
+
+    {"clock.l2", "GHz", 0.01, 100,
+     "clock of the slices (lts cycles)", at<&M::clock, &Clock::l2_ghz>},
+    {"clock.sm_max", "GHz", 0.01, 100,
+     "highest clock of the SMs", at<&M::clock, &Clock::sm_max_ghz>},
+    {"clock.power_base", "GHz", 0.01, 100,
+     "SM clock under tensor load, extrapolated to none", at<&M::clock, &Clock::power_base_ghz>},
+    {"clock.power_slope", "GHz per 1000 TFLOP/s", 0, 100,
+     "what tensor load takes off the SM clock; 0 for a clock that power does not limit",
+     at<&M::clock, &Clock::power_slope_ghz>},
+
+    {"latency.load_issue", "cycles", 0, 1e5,
+     "SM cycles from the issue of a box to its first line on the wire", at<&M::latency, &Latency::load_issue_cycles>},
+    {"latency.sm_to_slice", "ns", 0, 1e5,
+     "a request's way to its slice", at<&M::latency, &Latency::sm_to_slice_ns>},
+    {"latency.slice_to_sm", "ns", 0, 1e5,
+     "the data's way back", at<&M::latency, &Latency::slice_to_sm_ns>},
+    {"latency.sm_spread", "cycles", 0, 1e5,
+     "fixed differences between SMs: uniform up to this many SM cycles", at<&M::latency, &Latency::sm_spread_cycles>},
+    {"latency.slice_spread", "cycles", 0, 1e5,
+     "fixed differences between pairs of SM and slice", at<&M::latency, &Latency::slice_spread_cycles>},
+    {"latency.hit", "L2 cycles", 0, 1e5,
+     "from the tag lookup to the data of a resident line", at<&M::latency, &Latency::hit_l2_cycles>},
+    {"latency.tag", "ns", 0, 1e5,
+     "from the tag lookup of a miss to its request leaving", at<&M::latency, &Latency::tag_ns>},
+    {"latency.fabric_request", "ns", 0, 1e5,
+     "to the home partition", at<&M::latency, &Latency::fabric_request_ns>},
+    {"latency.fabric_reply", "ns", 0, 1e5,
+     "back from the home partition", at<&M::latency, &Latency::fabric_reply_ns>},
+    {"latency.dram", "ns", 0, 1e5,
+     "a DRAM access, the constant part", at<&M::latency, &Latency::dram_ns>},
+    {"latency.dram_jitter", "ns", 0, 1e5,
+     "mean of the exponentially distributed part, drawn for each line", at<&M::latency, &Latency::dram_jitter_ns>},
+
+    {"bandwidth.issue", "lines/cycle", 1e-3, 1e3,
+     "requests that the load engine of one SM sends in an SM cycle", at<&M::bandwidth, &Bandwidth::issue_lines_per_cycle>},
+    {"bandwidth.sm", "lines/cycle", 1e-3, 1e3,
+     "128-byte lines into one SM in an SM cycle", at<&M::bandwidth, &Bandwidth::sm_lines_per_cycle>},
+    {"bandwidth.gpc", "B/ns", 1e-2, 1e6,
+     "into one GPC", at<&M::bandwidth, &Bandwidth::gpc_bytes_per_ns>},
+    {"bandwidth.tag", "requests/L2 cycle", 1e-3, 1e3,
+     "lookups of one slice", at<&M::bandwidth, &Bandwidth::tag_requests_per_l2_cycle>},
+    {"bandwidth.write", "requests/L2 cycle", 1e-3, 1e3,
+     "whole-line writes into one slice", at<&M::bandwidth, &Bandwidth::write_requests_per_l2_cycle>},
+    {"bandwidth.output", "sectors/L2 cycle", 1e-3, 1e3,
+     "out of one slice, to SMs and to the fabric together", at<&M::bandwidth, &Bandwidth::output_sectors_per_l2_cycle>},
+    {"bandwidth.fabric", "sectors/L2 cycle", 1e-3, 1e3,
+     "between partitions, per slice and direction", at<&M::bandwidth, &Bandwidth::fabric_sectors_per_l2_cycle>},
+    {"bandwidth.dram", "B/ns", 1e-2, 1e6,
+     "the memory of the whole device", at<&M::bandwidth, &Bandwidth::dram_bytes_per_ns>},
+
+    {"launch.cta_gap", "ns", 0, 1e6,
+     "from a CTA's end to the next CTA of the grid in its place", at<&M::launch, &Launch::cta_gap_ns>},
+    {"launch.persistent_gap", "ns", 0, 1e6,
+     "from a persistent CTA's tile to its next one", at<&M::launch, &Launch::persistent_gap_ns>},
+    {"launch.stagger", "ns", 0, 1e6,
+     "between launch-consecutive CTAs of the first wave", at<&M::launch, &Launch::stagger_ns>},
+    {"launch.exit_jitter", "ns", 0, 1e6,
+     "uniform up to this, on the end of a CTA", at<&M::launch, &Launch::exit_jitter_ns>},
+};
+// clang-format on
+
+// The shortest digits that read back as the same number.
+std::string digits(double value) {
+  char buffer[32];
+  const auto end = std::to_chars(std::begin(buffer), std::end(buffer), value).ptr;
+  return {buffer, end};
+}
+
+template <class T>
+std::string list_text(const std::vector<T>& list) {
+  std::string text = "[";
+  for (const T& item : list) {
+    if (text.size() > 1) text += ", ";
+    if constexpr (std::is_integral_v<T>)
+      text += std::to_string(item);
+    else
+      text += list_text(item);
+  }
+  return text + "]";
+}
+
+std::vector<int> bits_of(std::uint64_t mask) {
+  std::vector<int> bits;
+  for (; mask != 0; mask &= mask - 1) bits.push_back(std::countr_zero(mask));
+  return bits;
+}
+
+// The accessors of the table serve reading and writing; the functions below only read.
+Machine& readable(const Machine& machine) {
+  return const_cast<Machine&>(machine);
+}
+
+struct NumberOf {
+  Machine& machine;
+  std::int64_t scale;
+
+  std::optional<double> operator()(Field<double> field) const { return field(machine); }
+  std::optional<double> operator()(Field<int> field) const { return field(machine); }
+  std::optional<double> operator()(Field<std::int64_t> field) const {
+    return static_cast<double>(field(machine)) / static_cast<double>(scale);
+  }
+  template <class Other>
+  std::optional<double> operator()(Other) const {
+    return std::nullopt;
+  }
+};
+
+struct TextOf {
+  Machine& machine;
+  std::int64_t scale;
+
+  std::string operator()(Field<double> field) const { return digits(field(machine)); }
+  std::string operator()(Field<int> field) const { return std::to_string(field(machine)); }
+  std::string operator()(Field<std::int64_t> field) const { return std::to_string(field(machine) / scale); }
+  std::string operator()(Field<bool> field) const { return field(machine) ? "true" : "false"; }
+  std::string operator()(Field<std::vector<std::uint64_t>> field) const {
+    std::vector<std::vector<int>> lists;
+    for (const std::uint64_t mask : field(machine)) lists.push_back(bits_of(mask));
+    return list_text(lists);
+  }
+  std::string operator()(TopologyList list) const {
+    const Topology topology = topology_of(machine);
+    if (list == TopologyList::SmsOfGpc) return list_text(topology.sms_of_gpc);
+    return list_text(list == TopologyList::FirstWave ? topology.first_wave : topology.partition_of_gpc);
+  }
+};
+
+}  // namespace
+
+std::span<const ParameterInfo> parameter_table() {
+  return kTable;
+}
+
+const ParameterInfo* find_parameter(std::string_view key) {
+  const auto row = std::ranges::find(kTable, key, &ParameterInfo::key);
+  return row == kTable.end() ? nullptr : &*row;
+}
+
+std::optional<double> number_of(const Machine& machine, const ParameterInfo& parameter) {
+  return std::visit(NumberOf{readable(machine), parameter.scale}, parameter.field);
+}
+
+std::string range_problem(const ParameterInfo& parameter, double value) {
+  if (value >= parameter.least && value <= parameter.most) return "";  // false for NaN
+  const std::string unit = parameter.unit.empty() ? "" : " " + std::string(parameter.unit);
+  return "is " + digits(value) + unit + "; it must be between " + digits(parameter.least) + " and " +
+         digits(parameter.most);
+}
+
+std::string value_text(const Machine& machine, const ParameterInfo& parameter) {
+  return std::visit(TextOf{readable(machine), parameter.scale}, parameter.field);
+}
+
+}  // namespace l2lens

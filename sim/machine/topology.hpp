@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SM table as people write it: which SMs a GPC has, which partition it looks in, who is launched on
+// first.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "machine/machine.hpp"
+
+namespace l2lens {
+
+struct Topology {
+  std::vector<std::vector<int>> sms_of_gpc;  // SM ids
+  std::vector<int> partition_of_gpc;
+  std::vector<int> first_wave;  // SM ids in launch order
+};
+
+// What is wrong with a machine, and which parameter to look at.
+struct Problem {
+  std::string key;  // of parameters.hpp
+  std::string message;
+};
+
+// What keeps `topology` from being a table of SMs 0 .. n-1 on `partitions` partitions; empty when nothing
+// does.
+std::vector<Problem> check(const Topology& topology, int partitions);
+
+// Fills machine.sms and machine.gpcs from a topology that passes the check.
+void place_sms(const Topology& topology, Machine& machine);
+
+// The inverse: GPCs list their SMs in ascending order.
+Topology topology_of(const Machine& machine);
+
+}  // namespace l2lens

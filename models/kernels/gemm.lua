@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Tiled GEMM as Triton and CUTLASS write it for Hopper: per k-step one box of A and one of B through TMA, an MMA, and
+-- at the end one box of C. The constants were measured on an H200 with a Triton kernel (traces/h200/gemm.csv).
+about = "C = A B, one CTA per tile of C, K in steps of bk"
+params = {
+    {"m", 8192, "rows of C"},
+    {"n", 8192, "columns of C"},
+    {"k", 8192, "depth"},
+    {"bm", 128, "rows of a tile", max = 1024},
+    {"bn", 128, "columns of a tile", max = 1024},
+    {"bk", 64, "depth of a step", max = 1024},
+    {"stages", 0, "buffers for the boxes of a step; 0: as many as fit, at most 4", min = 0, max = 32},
+    {"warps", 0, "warps that do the math; 0: 4, or 8 above 128 x 128", {0, 1, 2, 4, 8, 16}},
+    {"dtype", "bf16", "element type of A and B; C is bf16", {"bf16", "fp16", "fp8", "tf32", "fp32"}},
+    {"layout", "tn", "tn: A[m,k] B[n,k], tt: A[m,k] B[k,n], nn: A[k,m] B[n,k], nt: A[k,m] B[k,n]", {"tn", "tt", "nn", "nt"}},
+    {"cluster_m", 1, "CTAs of a cluster along m; they share the boxes of B by multicast", {1, 2}},
+    {"cluster_n", 1, "CTAs of a cluster along n; they share the boxes of A by multicast", {1, 2}},
+    {"pipeline", "multistage", "who issues the loads: the math warps, or a warp of its own", {"multistage", "warp_specialized"}},
+    {"mode", "grid", "what the kernel is compiled for: a CTA per tile, or a persistent loop", {"grid", "static", "dynamic"}},
+}
+
+function kernel(p, gpu)
+    local m, n, k, bm, bn, bk = p.m, p.n, p.k, p.bm, p.bn, p.bk
+    if p.warps == 0 then p.warps = bm * bn > 128 * 128 and 8 or 4 end
+
+    -- C leaves through the buffers of the boxes, but in a statically persistent loop through one of its own: the
+    -- compiler then overlaps the store with the next tile's loads. Reproduces the CTAs per SM of all 354 recorded rows.
+    local stage, c_bytes = (bm + bn) * bk * sizeof(p.dtype), bm * bn * 2
+    local own_c = p.mode == "static" and c_bytes or 0
+    if p.stages == 0 then
+        p.stages = gpu and max(1, min(4, (gpu.shared_memory - own_c) // stage)) or 4
+    end
+    local shared_memory = max(p.stages * stage, c_bytes) + own_c
+
+    -- An accumulator per element of C, and 26 more.
+    local registers = bm * bn // (p.warps * 32) + 26
+    if registers > 255 then
+        error("a " .. bm .. "x" .. bn .. " tile with " .. p.warps .. " warps needs " .. registers ..
+              " registers per thread, a GPU has 255: take more warps or a smaller tile", 0)
+    end
+
+    -- SM cycles per step beside the MMA: 11 in every configuration. Measured besides: eight warps, both operands
+    -- K-major and no persistent loop cost 310 more (855 cycles a step for 128x128x64 and 1416 for 128x256x64 and
+    -- 256x128x64, whatever the order or the stages; 1.02 to 1.1 of the ideal in a persistent loop).
+    local cycles = 11
+    if p.warps == 8 and p.layout == "tn" and p.mode == "grid" and bm * bn >= 128 * 128 then cycles = cycles + 310 end
+
+    local a_by_m, b_by_n = p.layout == "tn" or p.layout == "tt", p.layout == "tn" or p.layout == "nn"
+    local A = tensor("A", a_by_m and {m, k} or {k, m}, p.dtype)
+    local B = tensor("B", b_by_n and {n, k} or {k, n}, p.dtype)
+    local C = tensor("C", {m, n}, "bf16")
+    local tiles_m, tiles_n, steps = cdiv(m, bm), cdiv(n, bn), cdiv(k, bk)
+    local along, across = {0, bk}, {bk, 0}
+
+    -- CTA `rank` of the `sharers` of a cluster loads its share of an operand's `size` rows (columns) at `at` for all.
+    local function operand(T, k_inner, at, size, rank, sharers)
+        local from = rank * size // sharers
+        local part = (rank + 1) * size // sharers - from
+        if k_inner then return box(T, {at + from, 0}, {part, bk}, along, {multicast = sharers}) end
+        return box(T, {0, at + from}, {bk, part}, across, {multicast = sharers})
+    end
+
+    return {
+        title = string.format("gemm %dx%dx%d %s %s, tile %dx%dx%d, %d stages", m, n, k, p.dtype, p.layout, bm, bn, bk, p.stages),
+        grid = {{"m", tiles_m}, {"n", tiles_n}},
+        stages = p.stages,
+        pipeline = p.pipeline,
+        math = p.dtype,
+        warps = p.warps,
+        registers = registers,
+        shared_memory = shared_memory,
+        cluster = {p.cluster_m, p.cluster_n},
+        prologue_ns = 600,
+        epilogue_ns = 700,
+        program = function(tm, tn)
+            local rank_m, rank_n = tm % p.cluster_m, tn % p.cluster_n
+            -- At the edge of the grid a cluster has fewer CTAs.
+            local sharers_of_a = min(p.cluster_n, tiles_n - tn + rank_n)
+            local sharers_of_b = min(p.cluster_m, tiles_m - tm + rank_m)
+            return {
+                {
+                    count = steps,
+                    flops = 2 * bm * bn * bk,
+                    cycles = cycles,
+                    loads = {
+                        operand(A, a_by_m, tm * bm, bm, rank_n, sharers_of_a),
+                        operand(B, b_by_n, tn * bn, bn, rank_m, sharers_of_b),
+                    },
+                },
+                {stores = {box(C, {tm * bm, tn * bn}, {bm, bn})}},
+            }
+        end,
+    }
+end

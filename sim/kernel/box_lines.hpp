@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a box to the cache-line requests an SM sends for it, in issue order.
+//
+// TMA moves a box in columns of at most 128 B (the widest swizzle atom: CUDA driver API,
+// cuTensorMapEncodeTiled, CU_TENSOR_MAP_SWIZZLE_128B): all rows of the first column, then all rows of the
+// second. Each row piece is one request per line it touches, so rows whose pitch is no multiple of 128 B ask
+// for two. Threads' own loads (cp.async, ld) cover whole rows, and what falls into one line of a row is one
+// request.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+#include "kernel/kernel.hpp"
+
+namespace l2lens {
+
+struct LineRequest {
+    LineNumber line = 0;
+    SectorMask sectors = 0;      // touched
+    SectorMask partial = 0;      // touched, but not wholly covered: a store has to fetch or mask these
+    std::uint16_t position = 0;  // in the issue order of the whole box
+};
+
+// Most requests of one box: what `position` can number.
+inline constexpr std::int64_t kMostBoxRequests = 1 << 16;
+
+// An upper bound of the requests for `box`, wherever it stands.
+std::int64_t most_requests(const Tensor& tensor, const BoxWalk& box);
+
+namespace detail {
+
+inline SectorMask sectors_between(std::uint32_t first, std::uint32_t last) {
+    return first >= last ? SectorMask{0} : static_cast<SectorMask>((1u << last) - (1u << first));
+}
+
+// The requests for the bytes [begin, end).
+template <class Visit>
+void visit_run(std::uint64_t begin, std::uint64_t end, std::uint16_t& position, Visit& visit) {
+    while (begin < end) {
+        const std::uint64_t line = begin >> kLineShift;
+        const std::uint64_t stop = std::min(end, (line + 1) << kLineShift);
+        const auto from = static_cast<std::uint32_t>(begin - (line << kLineShift));
+        const auto to = static_cast<std::uint32_t>(stop - (line << kLineShift));
+        constexpr std::uint32_t kSector = kSectorBytes;
+        const SectorMask touched = sectors_between(from / kSector, ceil_div(to, kSector));
+        const SectorMask whole = sectors_between(ceil_div(from, kSector), to / kSector);
+        visit(LineRequest{static_cast<LineNumber>(line), touched, static_cast<SectorMask>(touched & ~whole),
+                          position++});
+        begin = stop;
+    }
+}
+
+// A box at one step, cut to its tensor. Rows are everything but the last dimension.
+struct ClippedBox {
+    Index low{};
+    Index high{};
+    std::int64_t unclipped_low = 0;  // of the last dimension: where the first column begins
+    std::int64_t unclipped_high = 0;
+    bool empty = false;
+
+    ClippedBox(const Tensor& tensor, const BoxWalk& box, std::int64_t step) {
+        const auto rank = static_cast<std::size_t>(tensor.rank);
+        for (std::size_t d = 0; d < rank; ++d) {
+            const std::int64_t start = box.start[d] + step * box.step[d];
+            unclipped_low = start;
+            unclipped_high = start + box.extent[d];
+            low[d] = std::max<std::int64_t>(unclipped_low, 0);
+            high[d] = std::min(unclipped_high, tensor.shape[d]);
+            empty = empty || low[d] >= high[d];
+        }
+    }
+};
+
+// Calls body(address of element 0 of the row) for each row, the last but one dimension fastest.
+template <class Body>
+void for_each_row(const Tensor& tensor, const ClippedBox& box, Body&& body) {
+    const auto outer = static_cast<std::size_t>(tensor.rank - 1);
+    Index at = box.low;
+    for (;;) {
+        std::uint64_t address = tensor.base;
+        for (std::size_t d = 0; d < outer; ++d)
+            address += static_cast<std::uint64_t>(at[d] * tensor.stride_bytes[d]);
+        body(address);
+        std::size_t d = outer;
+        while (d > 0 && ++at[d - 1] == box.high[d - 1]) {
+            at[d - 1] = box.low[d - 1];
+            --d;
+        }
+        if (d == 0) return;
+    }
+}
+
+}  // namespace detail
+
+// Calls visit(LineRequest) for each request of `box` at `step`.
+template <class Visit>
+void for_each_line(const Tensor& tensor, const BoxWalk& box, std::int64_t step, Visit&& visit) {
+    const detail::ClippedBox clipped(tensor, box, step);
+    if (clipped.empty) return;
+    const auto inner = static_cast<std::size_t>(tensor.rank - 1);
+    const std::int64_t element = tensor.element_bytes;
+    const std::int64_t begin = clipped.low[inner] * element;
+    const std::int64_t end = clipped.high[inner] * element;
+    const std::int64_t box_end = clipped.unclipped_high * element;
+    const std::int64_t width = box.path == Path::Tma ? kLineBytes : box_end - clipped.unclipped_low * element;
+    std::uint16_t position = 0;
+    for (std::int64_t column = clipped.unclipped_low * element; column < box_end; column += width) {
+        const std::int64_t from = std::max(begin, column);
+        const std::int64_t to = std::min(end, column + width);
+        if (from >= to) continue;
+        detail::for_each_row(tensor, clipped, [&](std::uint64_t row) {
+            detail::visit_run(row + static_cast<std::uint64_t>(from), row + static_cast<std::uint64_t>(to),
+                              position, visit);
+        });
+    }
+}
+
+// Appends the requests of `box` at `step` to `requests`.
+void expand(const Tensor& tensor, const BoxWalk& box, std::int64_t step, std::vector<LineRequest>& requests);
+
+}  // namespace l2lens

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole pipeline: kernel -> order -> schedule -> memory -> counters. A Prediction is what every report is made of.
+// The whole pipeline: kernel -> order -> schedule -> memory -> counters. A Prediction is what every report is
+// made of.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +14,32 @@
 #include "kernel/kernel.hpp"
 #include "machine/machine.hpp"
 #include "order/order.hpp"
+#include "schedule/dispatcher.hpp"
 
 namespace l2lens {
-
-enum class Mode { Grid, Static, Dynamic };
 
 // An order with its name, over the kernel's whole grid: launch id -> program index (-1: a no-op CTA).
 struct NamedOrder {
     std::string name;
     std::vector<std::int32_t> tile_of_launch;
-    OrderCheck check;           // always a bijection: others are refused
+    OrderCheck check;  // always a bijection: others are refused
     WaveFootprint footprint;
 };
 
 struct PredictOptions {
     Mode mode = Mode::Grid;
-    int sample = 0;          // simulate 1/sample of the slices; 1: every line; 0: auto
-    int seeds = 1;           // independent runs, averaged
+    int sample = 0;  // simulate 1/sample of the slices; 1: every line; 0: auto
+    int seeds = 1;   // independent runs, averaged
     std::uint64_t seed = 0;
-    bool warm_l2 = false;    // --l2 warm: the kernel ran just before
-    std::function<void(double)> progress;   // called with [0, 1], from one thread
-    std::function<bool()> stop_requested;   // polled; true ends the run with Interrupted
+    bool warm_l2 = false;                  // --l2 warm: the kernel ran just before
+    std::function<void(double)> progress;  // called with [0, 1], from one thread
+    std::function<bool()> stop_requested;  // polled; true ends the run with Interrupted
 };
 
 struct Prediction {
     std::string order;
     Mode mode = Mode::Grid;
-    int sample = 1;          // what was simulated: 1/sample
+    int sample = 1;  // what was simulated: 1/sample
     int seeds = 1;
     double time_ns = 0;
     int ctas_per_sm = 0;
@@ -51,8 +51,13 @@ struct Prediction {
     WaveFootprint footprint;
 };
 
+// Spreads a 2-D order over the kernel's whole grid: the axes before the last two are outer loops, slowest
+// first. Throws BadInput, naming the lost, doubled and stray tiles, when the order is not a bijection.
+NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSequence& sequence,
+                     const Machine& machine);
+
 // Runs one order. Deterministic: the same result for any number of threads of `executor`.
-Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrder& order, const PredictOptions& options,
-                   Executor& executor);
+Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrder& order,
+                   const PredictOptions& options, Executor& executor);
 
 }  // namespace l2lens

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one door through which parallelism enters the model: TBB in the product, a plain loop in a browser or a test.
+// The one door through which parallelism enters the model: TBB in the product, a plain loop in a browser or a
+// test.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small deterministic random numbers: the same on every platform and any number of threads, since each unit of
-// the model owns its stream.
+// Small deterministic random numbers: the same on every platform and any number of threads, since each unit
+// of the model owns its stream.
 #pragma once
 
 #include <cstdint>

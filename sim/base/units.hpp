@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units everything is counted in. One clock for the whole model: picoseconds, so that the SM's, the L2's and
-// the DRAM's clock domains can meet without rounding drift and sums stay exact on every machine.
+// The units everything is counted in. One clock for the whole model: picoseconds, so that the SM's, the L2's
+// and the DRAM's clock domains can meet without rounding drift and sums stay exact on every machine.
 #pragma once
 
 #include <cstdint>

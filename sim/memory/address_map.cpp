@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/address_map.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+#include "base/random.hpp"
+
+namespace l2lens {
+namespace {
+
+// Rank over GF(2) of row vectors.
+int rank(std::vector<std::uint32_t> rows) {
+    int found = 0;
+    for (int bit = 31; bit >= 0; --bit) {
+        const auto pivot = std::find_if(rows.begin() + found, rows.end(),
+                                        [&](std::uint32_t row) { return (row >> bit) & 1u; });
+        if (pivot == rows.end()) continue;
+        std::swap(*pivot, rows[static_cast<std::size_t>(found)]);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (static_cast<int>(i) != found && ((rows[i] >> bit) & 1u) != 0) {
+                rows[i] ^= rows[static_cast<std::size_t>(found)];
+            }
+        }
+        ++found;
+    }
+    return found;
+}
+
+// Rows are the output bits' masks over the input bits, the most significant output first. A run of 2^w lines
+// at any power-of-two stride sees w consecutive input bits: it spreads over 2^rank of the leading outputs.
+int spread_over_strides(std::span<const std::uint32_t> rows, int input_bits) {
+    constexpr int kLeading = 6;  // 64 buckets: about as many as a partition has slices
+    int total = 0;
+    for (int first = 0; first + kLeading <= input_bits; ++first) {
+        std::vector<std::uint32_t> window;
+        for (int i = 0; i < kLeading; ++i) {
+            window.push_back((rows[static_cast<std::size_t>(i)] >> first) & ((1u << kLeading) - 1));
+        }
+        total += rank(std::move(window));
+    }
+    return total;
+}
+
+}  // namespace
+
+AddressMap::AddressMap(const Machine& machine) {
+    for (std::uint64_t mask : machine.hash.home_masks) {
+        home_masks_.push_back(static_cast<std::uint32_t>(mask >> kLineShift));
+    }
+    std::vector<std::uint32_t> in_page;
+    for (std::uint32_t mask : home_masks_) in_page.push_back(mask & ((1u << kPageBits) - 1));
+    number_bits_ = kPageBits - rank(in_page);
+    granule_mask_ = static_cast<std::uint32_t>(std::max(machine.hash.interleave_bytes / kLineBytes, 1) - 1);
+    lanes_ = static_cast<std::uint32_t>(machine.l2.slices_per_partition);
+    sets_ = static_cast<std::uint32_t>(machine.l2.slice_bytes / kLineBytes / machine.l2.ways);
+    choose_matrix();
+    number_lanes();
+}
+
+// The best of some thousand random matrices: invertible together with the home bits, evenest over
+// power-of-two strides.
+void AddressMap::choose_matrix() {
+    constexpr int kCandidates = 4096;
+    const int granule_bits = std::popcount(granule_mask_);
+    std::vector<std::uint32_t> best;
+    int best_spread = -1;
+    RandomStream random(0x12C0FFEE, 0);
+    for (int candidate = 0; candidate < kCandidates; ++candidate) {
+        std::vector<std::uint32_t> rows;  // most significant output first
+        for (int i = 0; i < number_bits_; ++i) {
+            std::uint32_t row = random.below(1u << kPageBits) & ~granule_mask_;
+            const int output = number_bits_ - 1 - i;
+            if (output < granule_bits) row |= 1u << output;  // a granule's lines follow each other
+            rows.push_back(row);
+        }
+        std::vector<std::uint32_t> all = rows;
+        for (std::uint32_t mask : home_masks_) all.push_back(mask & ((1u << kPageBits) - 1));
+        if (rank(all) != kPageBits) continue;
+        const int spread = spread_over_strides(rows, kPageBits);
+        if (spread > best_spread) {
+            best_spread = spread;
+            best = std::move(rows);
+        }
+    }
+    for (std::uint32_t value = 0; value < low_.size(); ++value) {
+        for (std::size_t i = 0; i < best.size(); ++i) {
+            const auto output = best.size() - 1 - i;
+            low_[value] |= static_cast<std::uint32_t>(__builtin_parity(best[i] & value)) << output;
+            high_[value] |= static_cast<std::uint32_t>(__builtin_parity((best[i] >> kHalfBits) & value))
+                            << output;
+        }
+    }
+}
+
+void AddressMap::number_lanes() {
+    const std::uint32_t numbers = 1u << number_bits_;
+    first_of_lane_.assign(lanes_, numbers);
+    for (std::uint32_t y = 0; y < numbers; ++y) {
+        std::uint32_t& first = first_of_lane_[lane_of_number(y)];
+        first = std::min(first, y);
+    }
+    // A page fills this many sets of each slice; the next page goes on where it ends.
+    page_stride_ = std::max(numbers / lanes_, 1u);
+}
+
+}  // namespace l2lens

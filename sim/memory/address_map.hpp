@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Line number -> home partition, lane (the slice's number inside its partition) and set.
+//
+// The home is the measured parity of address bits. NVIDIA publishes nothing about the rest; what is known is
+// that slices are loaded evenly (94 slices of an H200 within 0.8 % over a GEMM), that power-of-two strides do
+// not camp, and that sets fill very evenly under a contiguous buffer (a sharp capacity knee). A bit matrix
+// over each 2 MiB page, the form that was solved on V100 and A100, does all three: an invertible XOR of the
+// page's line bits gives the home and a number y; the lane is y scaled to the number of slices, and y's place
+// inside its lane, continued from page to page, is the set.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+#include "machine/machine.hpp"
+
+namespace l2lens {
+
+class AddressMap {
+public:
+    explicit AddressMap(const Machine& machine);
+
+    int home(LineNumber line) const {
+        int partition = 0;
+        for (std::size_t i = 0; i < home_masks_.size(); ++i) {
+            partition |= __builtin_parity(line & home_masks_[i]) << i;
+        }
+        return partition;
+    }
+
+    int lane(LineNumber line) const { return static_cast<int>(lane_of_number(number(line))); }
+
+    std::uint32_t set(LineNumber line) const {
+        const std::uint32_t y = number(line);
+        const std::uint32_t ordinal = y - first_of_lane_[lane_of_number(y)];
+        return (ordinal + (line >> kPageBits) * page_stride_) % sets_;
+    }
+
+    int lanes() const { return static_cast<int>(lanes_); }
+    std::uint32_t sets() const { return sets_; }
+
+private:
+    static constexpr int kPageBits = 14;  // lines of a 2 MiB page
+    static constexpr int kHalfBits = kPageBits / 2;
+    static constexpr std::uint32_t kHalfMask = (1u << kHalfBits) - 1;
+
+    // y: with the home bits a permutation of the page's lines; another XOR shift in each page.
+    std::uint32_t number(LineNumber line) const {
+        const std::uint32_t page_shift = ((line >> kPageBits) * 0x9E3779B1u) >> (32 - number_bits_);
+        return low_[line & kHalfMask] ^ high_[(line >> kHalfBits) & kHalfMask] ^
+               (page_shift & ~granule_mask_);
+    }
+    std::uint32_t lane_of_number(std::uint32_t y) const {
+        return ((y & ~granule_mask_) * lanes_) >> number_bits_;
+    }
+    void choose_matrix();
+    void number_lanes();
+
+    std::vector<std::uint32_t> home_masks_;  // over line bits
+    int number_bits_ = kPageBits;            // of y: the page's bits less the home's
+    std::uint32_t granule_mask_ = 0;         // lines that stay in one slice
+    std::array<std::uint32_t, 1u << kHalfBits> low_{};
+    std::array<std::uint32_t, 1u << kHalfBits> high_{};
+    std::vector<std::uint32_t> first_of_lane_;
+    std::uint32_t lanes_ = 1;
+    std::uint32_t sets_ = 1;
+    std::uint32_t page_stride_ = 1;
+};
+
+}  // namespace l2lens

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/lane.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace l2lens {
+namespace {
+
+int count(SectorMask sectors) {
+    return std::popcount(static_cast<unsigned>(sectors));
+}
+
+// Widens a mask to whole units of `bytes` (32, 64 or 128): what a miss fetches.
+SectorMask promote(SectorMask sectors, int bytes) {
+    if (bytes >= kLineBytes) return sectors != 0 ? kWholeLine : SectorMask{0};
+    if (bytes <= kSectorBytes) return sectors;
+    SectorMask wide = sectors;
+    if ((sectors & 0x3) != 0) wide |= 0x3;
+    if ((sectors & 0xC) != 0) wide |= 0xC;
+    return wide;
+}
+
+Picoseconds take_turn(Picoseconds& free_at, Picoseconds now, Picoseconds service) {
+    const Picoseconds start = std::max(now, free_at);
+    free_at = start + service;
+    return start;
+}
+
+}  // namespace
+
+MemoryModel::MemoryModel(const Machine& m, double lines_per_simulated_line)
+    : machine(m), map(m), timing(MemoryTiming::of(m)) {
+    partition_of_gpc.resize(static_cast<std::size_t>(m.gpcs));
+    for (const Sm& sm : m.sms) {
+        partition_of_gpc[static_cast<std::size_t>(sm.gpc)] = static_cast<std::uint8_t>(sm.partition);
+    }
+    // A box is complete when its slowest line is: the maximum of n exponentials has mean ln n + 0.577. A box
+    // of which only every F-th line is simulated misses ln F of it.
+    timing.dram += static_cast<Picoseconds>(timing.dram_jitter_ps * std::log(lines_per_simulated_line));
+    constexpr int kQuantiles = 4096;
+    for (int i = 0; i < kQuantiles; ++i) {
+        exponential.push_back(static_cast<float>(-std::log(1.0 - (i + 0.5) / kQuantiles)));
+    }
+}
+
+Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
+    : model_(model), t_(model.timing), random_(seed, static_cast<std::uint64_t>(number)) {
+    const Machine& machine = model.machine;
+    const int requesters = machine.coalescer.present ? machine.coalescer.max_requesters : 1;
+    for (int p = 0; p < machine.partitions; ++p) {
+        slices_.push_back(Slice{SectorCache(model.map.sets(), machine.l2.ways), Coalescer(requesters)});
+    }
+    answers_.resize(static_cast<std::size_t>(machine.gpcs));
+}
+
+void Lane::submit(const Request& request) {
+    std::int32_t index;
+    if (free_requests_.empty()) {
+        index = static_cast<std::int32_t>(requests_.size());
+        requests_.push_back(request);
+    } else {
+        index = free_requests_.back();
+        free_requests_.pop_back();
+        requests_[static_cast<std::size_t>(index)] = request;
+    }
+    wheel_.push(request.time, Action{Kind::Request, 0, 0, 0, 0, index});
+}
+
+void Lane::run_until(Picoseconds end) {
+    wheel_.run_until(end, [this](Picoseconds now, const Action& action) {
+        switch (action.kind) {
+            case Kind::Request: {
+                const Request request = requests_[static_cast<std::size_t>(action.index)];
+                free_requests_.push_back(action.index);
+                on_request(now, request);
+                break;
+            }
+            case Kind::HomeLookup:
+                on_home_lookup(now, action);
+                break;
+            case Kind::HomeReply:
+                on_home_reply(now, action);
+                break;
+            case Kind::HomeWrite:
+                on_home_write(now, action);
+                break;
+            case Kind::Answer:
+                on_answer(now, action.index, action.partition);
+                break;
+        }
+    });
+}
+
+void Lane::reset_events() {
+    events_ = Events{};
+    for (Slice& slice : slices_) slice.sectors = 0;
+}
+
+void Lane::on_request(Picoseconds now, const Request& request) {
+    if (request.operation == Operation::Read) {
+        on_read(now, request);
+    } else {
+        on_write(now, request);
+    }
+}
+
+void Lane::on_read(Picoseconds now, const Request& request) {
+    const int sectors = count(request.sectors);
+    const auto counted = static_cast<std::uint64_t>(sectors);
+    events_[Event::CoalescableRequests] += 1;
+    events_[Event::CoalescableSectors] += counted;
+    events_[Event::DeliveredSectors] += counted * request.receivers;
+    events_[Event::MulticastSectors] += counted * (request.receivers - 1u);
+
+    const int partition = model_.partition_of_gpc[request.gpc];
+    Slice& slice = slices_[static_cast<std::size_t>(partition)];
+    if (slice.coalescer.join(request)) {
+        events_[Event::MergedSectors] += counted;
+        return;
+    }
+    const std::int32_t entry = slice.coalescer.open(request, partition);
+    const Picoseconds looked_up = take_turn(slice.tag_free, now, t_.tag);
+    events_[Event::TexRequests] += 1;
+    events_[Event::TexReadSectors] += counted;
+    slice.sectors += counted;
+
+    const SectorCache::Found found = look_up(looked_up, slice, request.line);
+    SectorCache::Line& line = slice.cache.at(found.way);
+    const auto asked_missing = static_cast<SectorMask>(request.sectors & ~line.valid);
+    events_[Event::TexReadHits] += static_cast<std::uint64_t>(sectors - count(asked_missing));
+    if (asked_missing == 0) {
+        answer_hit(looked_up, partition, entry, line);
+        return;
+    }
+    const int fetch =
+        request.fetch == Fetch::Tensor ? model_.machine.l2.tensor_fetch_bytes : model_.machine.l2.fetch_bytes;
+    const auto missing = static_cast<SectorMask>(promote(asked_missing, fetch) & ~line.valid);
+    events_[Event::TexReadMisses] += static_cast<std::uint64_t>(count(asked_missing));
+    events_[Event::TexReadPromoted] += static_cast<std::uint64_t>(count(missing) - count(asked_missing));
+    line.valid |= missing;
+    if (model_.map.home(request.line) == partition) {
+        line.ready = std::max(line.ready, read_dram(slice, looked_up + t_.miss, count(missing)));
+        wheel_.push(line.ready, Action{Kind::Answer, static_cast<std::uint8_t>(partition), 0, 0, 0, entry});
+    } else {
+        fetch_missing(looked_up, partition, entry, found.way, missing);
+    }
+}
+
+// The sectors are here, or on their way.
+void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry,
+                      const SectorCache::Line& line) {
+    Slice& slice = slices_[static_cast<std::size_t>(partition)];
+    if (line.fill >= 0) {
+        wait_for(line.fill, entry, slice.coalescer);
+        return;
+    }
+    const Action answer{Kind::Answer, static_cast<std::uint8_t>(partition), 0, 0, 0, entry};
+    if (line.ready > looked_up + t_.hit) {
+        wheel_.push(line.ready, answer);
+        return;
+    }
+    Coalescer::Entry& e = slice.coalescer.entry(entry);
+    const Picoseconds service = count(e.sectors) * t_.output_sector;
+    take_turn(slice.output_free, looked_up + t_.hit, service);
+    e.charged = true;
+    wheel_.push(slice.output_free, answer);
+}
+
+// Asks the home partition for the missing sectors of a far-homed line.
+void Lane::fetch_missing(Picoseconds looked_up, int partition, std::int32_t entry, std::uint32_t way,
+                         SectorMask missing) {
+    Slice& slice = slices_[static_cast<std::size_t>(partition)];
+    const std::int32_t fill = take_fill();
+    const LineNumber number = slice.coalescer.entry(entry).line;
+    fills_[static_cast<std::size_t>(fill)] = Fill{way, number, -1, static_cast<std::uint8_t>(partition)};
+    wait_for(fill, entry, slice.coalescer);
+    slice.cache.at(way).fill = fill;
+    wheel_.push(looked_up + t_.miss + t_.fabric_request,
+                Action{Kind::HomeLookup, static_cast<std::uint8_t>(partition), missing, 0, number, fill});
+}
+
+void Lane::on_home_lookup(Picoseconds now, const Action& action) {
+    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(action.line))];
+    const int sectors = count(action.sectors);
+    events_[Event::FabricRequests] += 1;
+    events_[Event::FabricReadSectors] += static_cast<std::uint64_t>(sectors);
+    home.sectors += static_cast<std::uint64_t>(sectors);
+    const Picoseconds looked_up = take_turn(home.tag_free, now, t_.tag);
+    const SectorCache::Found found = look_up(looked_up, home, action.line);
+    SectorCache::Line& line = home.cache.at(found.way);
+    const auto missing = static_cast<SectorMask>(action.sectors & ~line.valid);
+    const auto missed = static_cast<std::uint64_t>(count(missing));
+    events_[Event::FabricReadHits] += static_cast<std::uint64_t>(sectors) - missed;
+    events_[Event::FabricReadMisses] += missed;
+    Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
+    if (missing != 0) {
+        ready = read_dram(home, looked_up + t_.miss, count(missing));
+        line.valid |= missing;
+        line.ready = std::max(line.ready, ready);
+    }
+    Action reply = action;
+    reply.kind = Kind::HomeReply;
+    wheel_.push(ready, reply);
+}
+
+// The home's data crosses the fabric, becomes a copy in the asking partition and wakes those who wait for it.
+void Lane::on_home_reply(Picoseconds now, const Action& action) {
+    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(action.line))];
+    const int sectors = count(action.sectors);
+    take_turn(home.output_free, now, sectors * t_.output_sector);
+    take_turn(home.fabric_free, now, sectors * t_.fabric_sector);
+    const Picoseconds arrival = std::max(home.output_free, home.fabric_free) + t_.fabric_reply;
+
+    const Fill fill = fills_[static_cast<std::size_t>(action.index)];
+    Slice& slice = slices_[fill.partition];
+    if (slice.cache.holds(fill.way, fill.line) && slice.cache.at(fill.way).fill == action.index) {
+        slice.cache.at(fill.way).fill = -1;
+        slice.cache.at(fill.way).ready = arrival;
+    }
+    for (std::int32_t entry = fill.first_waiting; entry >= 0;) {
+        const std::int32_t next = slice.coalescer.entry(entry).next_waiting;
+        wheel_.push(arrival, Action{Kind::Answer, fill.partition, 0, 0, 0, entry});
+        entry = next;
+    }
+    free_fills_.push_back(action.index);
+}
+
+void Lane::on_write(Picoseconds now, const Request& request) {
+    const int partition = model_.partition_of_gpc[request.gpc];
+    Slice& slice = slices_[static_cast<std::size_t>(partition)];
+    const auto sectors = static_cast<std::uint64_t>(count(request.sectors));
+    events_[Event::TexRequests] += 1;
+    events_[Event::TexWriteSectors] += sectors;
+    slice.sectors += sectors;
+    const Picoseconds looked_up = take_turn(slice.tag_free, now, t_.tag_write);
+    if (model_.map.home(request.line) == partition) {
+        store(looked_up, slice, request.line, request.sectors, request.partial, false);
+        return;
+    }
+    take_turn(slice.fabric_free, looked_up, static_cast<Picoseconds>(sectors) * t_.fabric_sector);
+    wheel_.push(slice.fabric_free + t_.fabric_request,
+                Action{Kind::HomeWrite, static_cast<std::uint8_t>(partition), request.sectors,
+                       request.partial, request.line, -1});
+}
+
+void Lane::on_home_write(Picoseconds now, const Action& action) {
+    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(action.line))];
+    const auto sectors = static_cast<std::uint64_t>(count(action.sectors));
+    events_[Event::FabricRequests] += 1;
+    events_[Event::FabricWriteSectors] += sectors;
+    home.sectors += sectors;
+    const Picoseconds looked_up = take_turn(home.tag_free, now, t_.tag_write);
+    store(looked_up, home, action.line, action.sectors, action.partial, true);
+}
+
+// Writes to the line's home. A sector that is not wholly written and not there is fetched first.
+void Lane::store(Picoseconds now, Slice& home, LineNumber number, SectorMask sectors, SectorMask partial,
+                 bool far) {
+    const SectorCache::Found found = look_up(now, home, number);
+    SectorCache::Line& line = home.cache.at(found.way);
+    const auto fetched = static_cast<SectorMask>(partial & ~line.valid);
+    if (fetched != 0) {
+        const Picoseconds ready = read_dram(home, now + t_.miss, count(fetched));
+        line.ready = std::max(line.ready, ready);
+        events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] +=
+            static_cast<std::uint64_t>(count(fetched));
+    }
+    line.valid |= sectors;
+    line.dirty |= sectors;
+}
+
+void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
+    Slice& slice = slices_[static_cast<std::size_t>(partition)];
+    const Coalescer::Entry& entry = slice.coalescer.entry(index);
+    const int sectors = count(entry.sectors);
+    Picoseconds leaves = now;
+    if (!entry.charged) {
+        take_turn(slice.output_free, now, sectors * t_.output_sector);
+        leaves = slice.output_free;
+    }
+    answers_[entry.gpc].push_back(
+        Answer{leaves + t_.slice_to_sm, entry.landing, entry.requesters, static_cast<std::uint8_t>(sectors)});
+    slice.coalescer.close(index);
+}
+
+// Finds or allocates a line; what it pushes out goes back to DRAM if it was written.
+SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, LineNumber line) {
+    const SectorCache::Found found = slice.cache.find_or_allocate(model_.map.set(line), line);
+    if (found.written_back != 0) {
+        const int sectors = count(found.written_back);
+        events_[Event::WritebackSectors] += static_cast<std::uint64_t>(sectors);
+        take_turn(slice.dram_free, now, sectors * t_.dram_sector);
+    }
+    return found;
+}
+
+Picoseconds Lane::read_dram(Slice& slice, Picoseconds from, int sectors) {
+    events_[Event::FillSectors] += static_cast<std::uint64_t>(sectors);
+    take_turn(slice.dram_free, from, sectors * t_.dram_sector);
+    return slice.dram_free + t_.dram + jitter();
+}
+
+void Lane::wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer) {
+    Fill& f = fills_[static_cast<std::size_t>(fill)];
+    coalescer.entry(entry).next_waiting = f.first_waiting;
+    f.first_waiting = entry;
+}
+
+Picoseconds Lane::jitter() {
+    const float quantile = model_.exponential[random_.next() >> 52];
+    return static_cast<Picoseconds>(t_.dram_jitter_ps * static_cast<double>(quantile));
+}
+
+std::int32_t Lane::take_fill() {
+    if (free_fills_.empty()) {
+        fills_.emplace_back();
+        return static_cast<std::int32_t>(fills_.size() - 1);
+    }
+    const std::int32_t fill = free_fills_.back();
+    free_fills_.pop_back();
+    return fill;
+}
+
+}  // namespace l2lens

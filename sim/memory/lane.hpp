@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lane of the L2: the slices with the same number in every partition, the fabric between them, and their
+// share of DRAM. An address never leaves its lane, so lanes share nothing and run in parallel.
+//
+// A read:   coalescer (per GPC) -> own partition's slice ── present ──────────────────────────────► answer
+//                                        └─ missing, near home ─► DRAM ─► answer
+//                                        └─ missing, far home ──► fabric ─► home slice (─► DRAM) ─► fabric ─►
+//                                        copy, answer
+// A write:  own partition's slice (near home: allocated there) or, far, through it to the home; never a copy.
+//
+// A lookup takes a turn of the slice's tag pipe; data takes a turn of its output port when it leaves, so that
+// a miss does not queue behind data. Both tag and data state change at the lookup: a line that is on its way
+// is a hit, and its requester waits for it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/random.hpp"
+#include "counters/counters.hpp"
+#include "memory/address_map.hpp"
+#include "memory/coalescer.hpp"
+#include "memory/event_wheel.hpp"
+#include "memory/messages.hpp"
+#include "memory/sector_cache.hpp"
+#include "memory/timing.hpp"
+
+namespace l2lens {
+
+// What all lanes of one run share, read-only.
+struct MemoryModel {
+    MemoryModel(const Machine& machine, double lines_per_simulated_line);
+
+    const Machine& machine;
+    AddressMap map;
+    MemoryTiming timing;
+    std::vector<std::uint8_t> partition_of_gpc;
+    std::vector<float> exponential;  // quantiles of Exp(1), for DRAM's jitter
+};
+
+class Lane {
+public:
+    Lane(const MemoryModel& model, std::uint64_t seed, int number);
+
+    // Hands in a request that arrives at request.time, not before the end of the window that ran last.
+    void submit(const Request& request);
+    void run_until(Picoseconds end);
+    bool idle() const { return wheel_.empty(); }
+
+    // Answers for a GPC since they were last cleared, in order of departure.
+    std::vector<Answer>& answers(int gpc) { return answers_[static_cast<std::size_t>(gpc)]; }
+
+    const Events& events() const { return events_; }
+    // Forgets what was counted; the caches stay warm.
+    void reset_events();
+    // Sectors looked up in the slice of a partition, from both sides of the fabric.
+    std::uint64_t slice_sectors(int partition) const {
+        return slices_[static_cast<std::size_t>(partition)].sectors;
+    }
+
+private:
+    enum class Kind : std::uint8_t { Request, HomeLookup, HomeReply, HomeWrite, Answer };
+
+    struct Action {
+        Kind kind;
+        std::uint8_t partition;  // whose slice sent it
+        SectorMask sectors;
+        SectorMask partial;
+        LineNumber line;
+        std::int32_t index;  // HomeLookup, HomeReply: fill; Answer: entry; Request: in requests_
+    };
+
+    struct Slice {
+        SectorCache cache;
+        Coalescer coalescer;
+        Picoseconds tag_free = 0;
+        Picoseconds output_free = 0;
+        Picoseconds fabric_free = 0;  // its outgoing link
+        Picoseconds dram_free = 0;
+        std::uint64_t sectors = 0;
+    };
+
+    // A line on its way over the fabric, and the entries that wait for it.
+    struct Fill {
+        std::uint32_t way;
+        LineNumber line;
+        std::int32_t first_waiting = -1;
+        std::uint8_t partition;
+    };
+
+    void on_request(Picoseconds now, const Request& request);
+    void on_read(Picoseconds now, const Request& request);
+    void on_write(Picoseconds now, const Request& request);
+    void on_home_lookup(Picoseconds now, const Action& action);
+    void on_home_reply(Picoseconds now, const Action& action);
+    void on_home_write(Picoseconds now, const Action& action);
+    void on_answer(Picoseconds now, std::int32_t entry, int partition);
+
+    void answer_hit(Picoseconds looked_up, int partition, std::int32_t entry, const SectorCache::Line& line);
+    void fetch_missing(Picoseconds looked_up, int partition, std::int32_t entry, std::uint32_t way,
+                       SectorMask missing);
+    SectorCache::Found look_up(Picoseconds now, Slice& slice, LineNumber line);
+    void store(Picoseconds now, Slice& home, LineNumber line, SectorMask sectors, SectorMask partial,
+               bool far);
+    Picoseconds read_dram(Slice& slice, Picoseconds from, int sectors);
+    void wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer);
+    Picoseconds jitter();
+    std::int32_t take_fill();
+
+    const MemoryModel& model_;
+    const MemoryTiming& t_;
+    std::vector<Slice> slices_;  // one per partition
+    EventWheel<Action> wheel_;
+    std::vector<Request> requests_;
+    std::vector<std::int32_t> free_requests_;
+    std::vector<Fill> fills_;
+    std::vector<std::int32_t> free_fills_;
+    std::vector<std::vector<Answer>> answers_;  // per GPC
+    RandomStream random_;
+    Events events_;
+};
+
+}  // namespace l2lens

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What travels between the SMs' side and the L2's side. Both need at least a crossbar latency to arrive,
+// which is what lets the two sides run a window of that length without looking at each other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/units.hpp"
+
+namespace l2lens {
+
+enum class Operation : std::uint8_t { Read, Write };
+
+// How much around a missing sector a read fills.
+enum class Fetch : std::uint8_t { Plain, Tensor };
+
+// One line of a box: an L2 request of one to four sectors. Times are arrivals.
+struct Request {
+    Picoseconds time = 0;
+    LineNumber line = 0;
+    std::uint16_t landing = 0;  // where the data goes: the sender's own number for it
+    SectorMask sectors = 0;
+    SectorMask partial = 0;  // writes: sectors that are not wholly written
+    std::uint8_t gpc = 0;
+    Operation operation = Operation::Read;
+    Fetch fetch = Fetch::Plain;
+    std::uint8_t receivers = 1;  // CTAs of a cluster that receive the data (multicast)
+};
+
+inline constexpr int kMaxRequesters = 8;
+
+// The data of one coalescer entry on its way into a GPC.
+struct Answer {
+    Picoseconds time = 0;  // arrival at the GPC
+    std::array<std::uint16_t, kMaxRequesters> landing{};
+    std::uint8_t requesters = 0;
+    std::uint8_t sectors = 0;  // count
+};
+
+}  // namespace l2lens

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sets of one slice: a tag per line, a valid bit per sector, least recently used out first.
+// Tags and ages are separate arrays, so that a lookup is a scan of one or two cache lines.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace l2lens {
+
+class SectorCache {
+public:
+    SectorCache(std::uint32_t sets, int ways)
+        : ways_(static_cast<std::uint32_t>(ways)),
+          tag_(static_cast<std::size_t>(sets) * ways_, kNoLine),
+          used_(tag_.size(), 0),
+          line_(tag_.size()) {}
+
+    struct Line {
+        Picoseconds ready = 0;   // when the last of its sectors has arrived
+        std::int32_t fill = -1;  // the fabric fill under way, if any
+        SectorMask valid = 0;    // sectors that are here or on their way
+        SectorMask dirty = 0;
+    };
+
+    struct Found {
+        std::uint32_t way;  // index into the cache
+        bool present;
+        SectorMask written_back;  // dirty sectors of the line that had to leave
+    };
+
+    // Finds the line in its set, or makes room for it (an empty Line). Either way it is the youngest now.
+    Found find_or_allocate(std::uint32_t set, LineNumber line) {
+        const std::uint32_t base = set * ways_;
+        std::uint32_t oldest = base;
+        ++clock_;
+        for (std::uint32_t way = base; way < base + ways_; ++way) {
+            if (tag_[way] == line) {
+                used_[way] = clock_;
+                return {way, true, 0};
+            }
+            if (used_[way] < used_[oldest]) oldest = way;
+        }
+        const SectorMask written_back = line_[oldest].dirty;
+        tag_[oldest] = line;
+        used_[oldest] = clock_;
+        line_[oldest] = Line{};
+        return {oldest, false, written_back};
+    }
+
+    Line& at(std::uint32_t way) { return line_[way]; }
+    bool holds(std::uint32_t way, LineNumber line) const { return tag_[way] == line; }
+
+private:
+    static constexpr LineNumber kNoLine = std::numeric_limits<LineNumber>::max();
+
+    std::uint32_t ways_;
+    std::uint32_t clock_ = 0;  // lookups of one slice: far below 2^32 in any run
+    std::vector<LineNumber> tag_;
+    std::vector<std::uint32_t> used_;
+    std::vector<Line> line_;
+};
+
+}  // namespace l2lens

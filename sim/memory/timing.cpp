@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/timing.hpp"
+
+#include <algorithm>
+
+#include "memory/event_wheel.hpp"
+
+namespace l2lens {
+
+MemoryTiming MemoryTiming::of(const Machine& machine) {
+    const double l2_cycle_ns = 1.0 / machine.clock.l2_ghz;
+    const auto& latency = machine.latency;
+    const auto& bandwidth = machine.bandwidth;
+    MemoryTiming t{};
+    t.tag = from_ns(l2_cycle_ns / bandwidth.tag_requests_per_l2_cycle);
+    t.tag_write = from_ns(l2_cycle_ns / bandwidth.write_requests_per_l2_cycle);
+    t.output_sector = from_ns(l2_cycle_ns / bandwidth.output_sectors_per_l2_cycle);
+    t.fabric_sector =
+        machine.partitions > 1 ? from_ns(l2_cycle_ns / bandwidth.fabric_sectors_per_l2_cycle) : 0;
+    t.dram_sector = from_ns(kSectorBytes * machine.slices() / bandwidth.dram_bytes_per_ns);
+    t.hit = from_ns(latency.hit_l2_cycles * l2_cycle_ns);
+    t.miss = from_ns(latency.tag_ns);
+    t.fabric_request = from_ns(latency.fabric_request_ns);
+    t.fabric_reply = from_ns(latency.fabric_reply_ns);
+    t.dram = from_ns(latency.dram_ns);
+    t.dram_jitter_ps = latency.dram_jitter_ns * 1000.0;
+    t.sm_to_slice = from_ns(latency.sm_to_slice_ns);
+    t.slice_to_sm = from_ns(latency.slice_to_sm_ns);
+    return t;
+}
+
+Picoseconds exchange_window(const Machine& machine) {
+    const MemoryTiming t = MemoryTiming::of(machine);
+    const Picoseconds shortest = std::min(t.sm_to_slice, t.slice_to_sm);
+    constexpr Picoseconds kBucket = Picoseconds{1} << kBucketShift;
+    return std::max(shortest / kBucket * kBucket, kBucket);
+}
+
+}  // namespace l2lens

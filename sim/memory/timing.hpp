@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine's latencies and bandwidths as picoseconds, once per run.
+#pragma once
+
+#include "base/units.hpp"
+#include "machine/machine.hpp"
+
+namespace l2lens {
+
+struct MemoryTiming {
+    Picoseconds tag;            // a slice's tag pipe, per read request
+    Picoseconds tag_write;      // per write request
+    Picoseconds output_sector;  // a slice's output port
+    Picoseconds fabric_sector;  // one slice's share of the fabric, one direction
+    Picoseconds dram_sector;    // one slice's share of DRAM
+    Picoseconds hit;            // tag -> data of a resident line
+    Picoseconds miss;           // tag -> the request that leaves for home or DRAM
+    Picoseconds fabric_request;
+    Picoseconds fabric_reply;
+    Picoseconds dram;       // the constant part of its latency
+    double dram_jitter_ps;  // mean of the exponential part
+    Picoseconds sm_to_slice;
+    Picoseconds slice_to_sm;
+
+    static MemoryTiming of(const Machine& machine);
+};
+
+// The longest window in which neither side can hear of what the other does in it; a whole number of wheel
+// buckets.
+Picoseconds exchange_window(const Machine& machine);
+
+}  // namespace l2lens

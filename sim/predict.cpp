@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "counters/metrics.hpp"
+#include "kernel/residency.hpp"
+#include "schedule/simulation.hpp"
+
+#include "baseline/baseline.hpp"
+
+namespace l2lens {
+namespace {
+
+// `--sample auto`: as many slices as give this many line requests, at least three. It keeps an 8192^3 GEMM at
+// a second or two, and gives small kernels every line.
+constexpr double kRequestsPerRun = 8.5e6;
+constexpr int kFewestLanes = 3;
+
+int checked_residency(const Machine& machine, const Kernel& kernel, Mode mode) {
+    const int resident = ctas_per_sm(kernel.resources, machine);
+    if (resident == 0) throw BadInput(kernel.name + ": " + why_no_cta_fits(kernel.resources, machine));
+    return mode == Mode::Grid ? resident : 1;  // persistent kernels launch one CTA per SM
+}
+
+double requested_lines(const Work& work) {
+    double bytes = 0;
+    for (std::size_t w = 0; w < work.walks(); ++w) {
+        const auto id = static_cast<std::int32_t>(w);
+        bytes += work.walk_bytes(id) * static_cast<double>(work.walk_uses(id));
+    }
+    return bytes / kLineBytes;
+}
+
+int lanes_to_simulate(const Machine& machine, const Work& work, int sample) {
+    const int lanes = machine.l2.slices_per_partition;
+    if (sample > 0) return std::max(1, static_cast<int>(std::lround(static_cast<double>(lanes) / sample)));
+    const double wanted = lanes * kRequestsPerRun / std::max(requested_lines(work), 1.0);
+    return static_cast<int>(
+        std::clamp(std::round(wanted), std::min<double>(kFewestLanes, lanes), static_cast<double>(lanes)));
+}
+
+// Several seeds run side by side; one seed with many lanes spreads its lanes and GPCs.
+std::vector<SimulationResult> run_seeds(const Machine& machine, const Kernel& kernel, const NamedOrder& order,
+                                        int resident, const SimulationOptions& base, int seeds,
+                                        Executor& executor) {
+    std::vector<SimulationResult> results(static_cast<std::size_t>(seeds));
+    SerialExecutor serial;
+    constexpr int kLanesWorthSpreading = 12;  // fewer finish before the threads have met
+    Executor& inside = seeds == 1 && base.lanes >= kLanesWorthSpreading ? executor : serial;
+    executor.for_each(results.size(), [&](std::size_t i) {
+        SimulationOptions options = base;
+        options.seed = base.seed + i;
+        if (i > 0) options.progress = nullptr;
+        results[i] = Simulation(machine, kernel, order.tile_of_launch, resident, options).run(inside);
+    });
+    return results;
+}
+
+}  // namespace
+
+NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSequence& sequence,
+                     const Machine& machine) {
+    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
+                         static_cast<std::int32_t>(kernel.tile_columns())};
+    NamedOrder order{name, {}, check_order(sequence, grid), {}};
+    if (!order.check.bijection()) {
+        throw BadInput("order '" + name + "' is not a bijection on " + std::to_string(grid.rows) + "x" +
+                       std::to_string(grid.columns) + " tiles: " + order.check.describe());
+    }
+    const auto wave =
+        static_cast<std::int64_t>(machine.sms.size()) * std::max(ctas_per_sm(kernel.resources, machine), 1);
+    order.footprint = wave_footprint(sequence, wave);
+    for (std::int64_t outer = 0; outer < kernel.outer_tiles(); ++outer) {
+        for (const TileCoord& tile : sequence) {
+            order.tile_of_launch.push_back(
+                tile == kNoTile
+                    ? -1
+                    : static_cast<std::int32_t>((outer * grid.rows + tile.row) * grid.columns + tile.column));
+        }
+    }
+    return order;
+}
+
+Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrder& order,
+                   const PredictOptions& options, Executor& executor) {
+    const int resident = checked_residency(machine, kernel, options.mode);
+    const AddressMap map(machine);
+    const LaneSample all(map.lanes(), map.lanes());
+    const Work work(kernel, map, all);
+    const std::int64_t wave = static_cast<std::int64_t>(machine.sms.size()) * resident;
+
+    SimulationOptions simulation;
+    simulation.mode = options.mode;
+    simulation.lanes = lanes_to_simulate(machine, work, options.sample);
+    simulation.seed = options.seed;
+    simulation.warm_l2 = options.warm_l2;
+    simulation.progress = options.progress;
+    simulation.stop_requested = options.stop_requested;
+    const auto results = run_seeds(machine, kernel, order, resident, simulation, options.seeds, executor);
+
+    Events events;
+    RunTotals totals;
+    totals.time_ns = 0;
+    totals.sm_cycles = 0;
+    totals.scale = 0;
+    const auto runs = static_cast<double>(results.size());
+    for (const SimulationResult& result : results) {
+        events += result.events;
+        totals.time_ns += static_cast<double>(result.time) / kPsPerNs / runs;
+        totals.sm_cycles += result.sm_cycles / runs;
+        totals.scale += result.scale / runs / runs;
+    }
+    totals.slices = machine.slices();
+    totals.l2_ghz = machine.clock.l2_ghz;
+    totals.ctas_per_sm = resident;
+    totals.waves = static_cast<double>(order.tile_of_launch.size()) / static_cast<double>(wave);
+    totals.closed_form_hit_rate_pct = closed_form_hit_rate(work, order.tile_of_launch, wave);
+    totals.flat_lru_hit_rate_pct = flat_lru_hit_rate(work, order.tile_of_launch, wave, machine.l2_bytes());
+    totals.channel_max_over_mean = channel_max_over_mean(work, map);
+
+    Prediction prediction;
+    prediction.order = order.name;
+    prediction.mode = options.mode;
+    prediction.sample = static_cast<int>(std::lround(static_cast<double>(map.lanes()) / simulation.lanes));
+    prediction.seeds = options.seeds;
+    prediction.time_ns = totals.time_ns;
+    prediction.ctas_per_sm = resident;
+    prediction.waves = totals.waves;
+    prediction.counters = evaluate_metrics(MetricKind::Hardware, events, totals);
+    prediction.metrics = evaluate_metrics(MetricKind::Neutral, events, totals);
+    prediction.footprint = order.footprint;
+    return prediction;
+}
+
+}  // namespace l2lens

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/gpc.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace l2lens {
+namespace {
+
+// From a step's math retiring to its successor's loads being issued: barrier, address update, TMA
+// instruction.
+constexpr double kReleaseCycles = 30;
+
+double rate_of(const Machine& machine, MathType math) {
+    switch (math) {
+        case MathType::Bits8:
+            return machine.sm.tensor_flops_per_cycle_8bit;
+        case MathType::Tf32:
+            return machine.sm.tensor_flops_per_cycle_tf32;
+        case MathType::Bits16:
+            break;
+    }
+    return machine.sm.tensor_flops_per_cycle_16bit;
+}
+
+// A fixed number in [0, 1) for a pair: the place of an SM, or of an SM and a slice, on the die.
+double place(std::uint64_t a, std::uint64_t b) {
+    return static_cast<double>(mix64(a * 1000003 + b) >> 11) * 0x1.0p-53;
+}
+
+}  // namespace
+
+Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, int lanes, std::uint64_t seed)
+    : machine_(machine),
+      work_(work),
+      kernel_(work.kernel()),
+      number_(number),
+      ctas_per_sm_(ctas_per_sm),
+      math_rate_(rate_of(machine, kernel_.math)),
+      local_sm_(machine.sms.size(), -1),
+      requests_(static_cast<std::size_t>(lanes)),
+      random_(seed, 0x6C0000u + static_cast<std::uint64_t>(number)) {
+    const double cycle_ps = 1000.0 / machine.clock.sm_max_ghz;
+    for (std::size_t sm = 0; sm < machine.sms.size(); ++sm) {
+        if (machine.sms[sm].gpc != number) continue;
+        local_sm_[sm] = static_cast<std::int32_t>(sms_.size());
+        sms_.push_back(static_cast<int>(sm));
+        SmState state;
+        // Two SMs of a TPC share their place.
+        state.latency =
+            from_ns(machine.latency.sm_to_slice_ns) +
+            static_cast<Picoseconds>(place(sm / 2, 1) * machine.latency.sm_spread_cycles * cycle_ps);
+        sm_state_.push_back(state);
+        auto& offsets = slice_offset_.emplace_back();
+        for (int lane = 0; lane < lanes; ++lane) {
+            offsets.push_back(static_cast<Picoseconds>(place(sm, 100 + static_cast<std::uint64_t>(lane)) *
+                                                       machine.latency.slice_spread_cycles * cycle_ps));
+        }
+    }
+    slots_.resize(sms_.size() * static_cast<std::size_t>(ctas_per_sm));
+    set_cycle(cycle_ps);
+}
+
+void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile) {
+    const int sm = global_slot / ctas_per_sm_;
+    const std::int32_t index =
+        local_sm_[static_cast<std::size_t>(sm)] * ctas_per_sm_ + global_slot % ctas_per_sm_;
+    Slot& s = slot(index);
+    s = Slot{};
+    s.tile = tile;
+    s.age = started_++;
+    s.steps = work_.steps(tile);
+    wheel_.push(time + from_ns(kernel_.prologue_ns), Action{Kind::Begin, index});
+}
+
+void Gpc::receive(const Answer& answer) {
+    std::int32_t index;
+    if (free_answers_.empty()) {
+        index = static_cast<std::int32_t>(answers_.size());
+        answers_.push_back(answer);
+    } else {
+        index = free_answers_.back();
+        free_answers_.pop_back();
+        answers_[static_cast<std::size_t>(index)] = answer;
+    }
+    wheel_.push(answer.time, Action{Kind::Answer, index});
+}
+
+void Gpc::run_until(Picoseconds end) {
+    wheel_.run_until(end, [this](Picoseconds now, const Action& action) {
+        switch (action.kind) {
+            case Kind::Answer:
+                on_answer(now, answers_[static_cast<std::size_t>(action.index)]);
+                free_answers_.push_back(action.index);
+                break;
+            case Kind::Begin:
+                begin(now, action.index);
+                break;
+            case Kind::StageReady:
+                try_issue(now, action.index);
+                break;
+            case Kind::Release:
+                on_release(now, action.index);
+                break;
+            case Kind::MathDone:
+                on_math_done(now, action.index);
+                break;
+            case Kind::Exit: {
+                Slot& s = slot(action.index);
+                const int sm = sms_[static_cast<std::size_t>(sm_of(action.index))];
+                exits_.push_back({now, sm * ctas_per_sm_ + action.index % ctas_per_sm_, s.tile});
+                s.tile = -1;
+                break;
+            }
+        }
+    });
+}
+
+// The data of one entry: once through the GPC's port, then into each SM that waits for it.
+void Gpc::on_answer(Picoseconds now, const Answer& answer) {
+    const auto slot_of = [&](int i) { return answer.landing[static_cast<std::size_t>(i)] / kMaxStages; };
+    const auto stage_of = [&](int i) -> Stage& {
+        const std::uint16_t landing = answer.landing[static_cast<std::size_t>(i)];
+        return slot(landing / kMaxStages).stages[landing % kMaxStages];
+    };
+    const double bytes = answer.sectors * kSectorBytes * static_cast<double>(stage_of(0).weight);
+    gpc_free_ = std::max(gpc_free_, now) + from_ns(bytes / machine_.bandwidth.gpc_bytes_per_ns);
+    for (int i = 0; i < answer.requesters; ++i) {
+        const std::int32_t index = slot_of(i);
+        Stage& stage = stage_of(i);
+        SmState& sm = sm_state_[static_cast<std::size_t>(sm_of(index))];
+        const double lines = static_cast<double>(stage.weight) * answer.sectors / kSectorsPerLine;
+        sm.port_free =
+            std::max(sm.port_free, gpc_free_) + cycles(lines / machine_.bandwidth.sm_lines_per_cycle);
+        stage.ready = std::max(stage.ready, sm.port_free);
+        Slot& s = slot(index);
+        const auto waited_for = static_cast<std::size_t>(s.math.step % kernel_.stages);
+        if (--stage.missing == 0 && s.waiting && &s.stages[waited_for] == &stage) {
+            wheel_.push(stage.ready, Action{Kind::StageReady, index});
+        }
+    }
+}
+
+void Gpc::begin(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    s.issued = s.last_done = now;
+    const int ahead =
+        kernel_.pipeline == Pipeline::WarpSpecialized ? kernel_.stages : std::max(kernel_.stages - 1, 1);
+    for (int i = 0; i < ahead && s.load.step < s.steps; ++i) issue_loads(now, index);
+    try_issue(now, index);
+}
+
+// Issues the next step's math when its boxes have landed.
+void Gpc::try_issue(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    if (s.math.step >= s.steps || s.math.step >= s.load.step) return;
+    const Stage& stage = s.stages[static_cast<std::size_t>(s.math.step % kernel_.stages)];
+    if (stage.missing > 0) {
+        s.waiting = true;
+        return;
+    }
+    if (stage.ready > now) {  // nothing of it was simulated, or its last line is still in the port
+        s.waiting = false;
+        wheel_.push(stage.ready, Action{Kind::StageReady, index});
+        return;
+    }
+    s.waiting = false;
+    const bool math = has_math(phase_of(s, s.math));
+    s.issued = now;
+    advance(s, s.math);
+    if (math) {
+        start_math(now, sm_of(index));
+    } else if (s.done.step + 1 == s.math.step) {
+        retire(now, index);
+    }
+    release_if_due(index);
+}
+
+// The CTA goes on past step k when k is issued and k-1 has retired: one step computes while the next is
+// prepared. With a single stage, k itself must have retired.
+void Gpc::release_if_due(std::int32_t index) {
+    Slot& s = slot(index);
+    const bool last = s.to_release + 1 >= s.steps;
+    const std::int64_t retired = s.to_release + (kernel_.stages == 1 ? 1 : 0);
+    if (last || s.to_release >= s.math.step || s.done.step < retired) return;
+    ++s.to_release;
+    wheel_.push(std::max(s.issued, s.last_done) + cycles(kReleaseCycles), Action{Kind::Release, index});
+}
+
+void Gpc::on_release(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    if (kernel_.pipeline == Pipeline::Multistage && s.load.step < s.steps) issue_loads(now, index);
+    try_issue(now, index);
+}
+
+// The tensor cores take the oldest CTA's issued step: schedulers favour the oldest warp, which is what
+// staggers the CTAs of an SM.
+void Gpc::start_math(Picoseconds now, int sm) {
+    SmState& state = sm_state_[static_cast<std::size_t>(sm)];
+    if (state.math_busy) return;
+    std::int32_t oldest = -1;
+    for (std::int32_t i = sm * ctas_per_sm_; i < (sm + 1) * ctas_per_sm_; ++i) {
+        const Slot& s = slot(i);
+        if (s.tile < 0 || s.done.step >= s.math.step || !has_math(phase_of(s, s.done))) continue;
+        if (oldest < 0 || s.age < slot(oldest).age) oldest = i;
+    }
+    if (oldest < 0) return;
+    const Work::Phase& phase = phase_of(slot(oldest), slot(oldest).done);
+    const double length =
+        phase.math_flops / math_rate_ + phase.math_cycles + kernel_.math_jitter_cycles * random_.uniform();
+    state.math_busy = true;
+    wheel_.push(now + cycles(length), Action{Kind::MathDone, oldest});
+}
+
+void Gpc::on_math_done(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    const int sm = sm_of(index);
+    demand_.flops += phase_of(s, s.done).math_flops;
+    sm_state_[static_cast<std::size_t>(sm)].math_busy = false;
+    retire(now, index);
+    // A step without math that waited for this one retires with it.
+    while (s.done.step < s.math.step && !has_math(phase_of(s, s.done))) retire(now, index);
+    start_math(now, sm);
+}
+
+// The step's results are there: its stores leave, its stage is free, and the CTA may be over.
+void Gpc::retire(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    const Work::Phase& phase = phase_of(s, s.done);
+    const std::int64_t k = s.done.in_phase;
+    const bool epilogue = phase.first_load == phase.first_store;
+    const Picoseconds half = from_ns(kernel_.epilogue_ns / 2);
+    s.last_done = now;
+    advance(s, s.done);
+    if (phase.first_store < phase.end) issue_stores(now + (epilogue ? half : 0), index, phase, k);
+    if (s.done.step == s.steps) {
+        const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
+        wheel_.push(now + 2 * half + from_ns(jitter), Action{Kind::Exit, index});
+        return;
+    }
+    if (kernel_.pipeline == Pipeline::WarpSpecialized && s.load.step < s.steps) {
+        issue_loads(now + cycles(kReleaseCycles), index);
+    }
+    release_if_due(index);
+}
+
+void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    const Work::Phase& phase = phase_of(s, s.load);
+    const auto ring = static_cast<std::size_t>(s.load.step % kernel_.stages);
+    Stage& stage = s.stages[ring];
+    const int sm = sm_of(index);
+    std::uint32_t all = 0;
+    std::int32_t simulated = 0;
+    Picoseconds start = std::max(now, sm_state_[static_cast<std::size_t>(sm)].engine_free);
+    for (std::int32_t walk : work_.loads(phase)) {
+        const WalkLines& lines = work_.lines(walk);
+        Request prototype;
+        prototype.landing = static_cast<std::uint16_t>(index * kMaxStages + static_cast<std::int32_t>(ring));
+        prototype.fetch = work_.walk(walk).path == Path::Tma ? Fetch::Tensor : Fetch::Plain;
+        simulated += send(start, sm, lines, s.load.in_phase, prototype);
+        all += lines.requests[static_cast<std::size_t>(s.load.in_phase)];
+        demand_.load_sectors += lines.sectors[static_cast<std::size_t>(s.load.in_phase)];
+    }
+    sm_state_[static_cast<std::size_t>(sm)].engine_free = start;
+    stage.missing = simulated;
+    stage.weight = simulated > 0 ? static_cast<float>(all) / static_cast<float>(simulated) : 1.0f;
+    stage.ready = now;
+    if (simulated == 0 && all > 0) {  // a small box none of whose lines is in the sample: a hit's latency
+        stage.ready = start + 2 * sm_state_[static_cast<std::size_t>(sm)].latency +
+                      cycles(machine_.latency.load_issue_cycles);
+    }
+    advance(s, s.load);
+}
+
+void Gpc::issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k) {
+    const int sm = sm_of(index);
+    Picoseconds start = std::max(now, sm_state_[static_cast<std::size_t>(sm)].engine_free);
+    for (std::int32_t walk : work_.stores(phase)) {
+        const WalkLines& lines = work_.lines(walk);
+        Request prototype;
+        prototype.operation = Operation::Write;
+        send(start, sm, lines, k, prototype);
+        demand_.store_sectors += lines.sectors[static_cast<std::size_t>(k)];
+    }
+}
+
+// Puts one box's simulated lines on the wire, a line per issue slot of the load engine; moves `start` past
+// the box.
+std::int32_t Gpc::send(Picoseconds& start, int sm, const WalkLines& walk, std::int64_t k, Request prototype) {
+    const double line_ps = cycle_ / machine_.bandwidth.issue_lines_per_cycle;
+    const SmState& state = sm_state_[static_cast<std::size_t>(sm)];
+    const std::vector<Picoseconds>& offset = slice_offset_[static_cast<std::size_t>(sm)];
+    const Picoseconds first = start + cycles(machine_.latency.load_issue_cycles) + state.latency;
+    const auto lines = walk.step(k);
+    prototype.gpc = static_cast<std::uint8_t>(number_);
+    for (const PlacedLine& line : lines) {
+        prototype.time = first + static_cast<Picoseconds>(line.position * line_ps) + offset[line.lane];
+        prototype.line = line.line;
+        prototype.sectors = line.sectors;
+        prototype.partial = line.partial;
+        requests_[line.lane].push_back(prototype);
+    }
+    start += static_cast<Picoseconds>(walk.requests[static_cast<std::size_t>(k)] * line_ps);
+    return static_cast<std::int32_t>(lines.size());
+}
+
+void Gpc::advance(const Slot& s, Cursor& cursor) const {
+    ++cursor.step;
+    ++cursor.in_phase;
+    const auto phases = work_.program(s.tile);
+    while (cursor.phase < phases.size() && cursor.in_phase >= phases[cursor.phase].count) {
+        cursor.in_phase = 0;
+        ++cursor.phase;
+    }
+}
+
+}  // namespace l2lens

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// One GPC: its SMs, the CTAs on them and the port through which all its data comes. GPCs meet only in the L2
+// and in the dispatcher, so they run in parallel.
+//
+// A CTA is a loop of steps over a ring of stages. Step k waits until all lines of its boxes have landed, then
+// computes:
+//   multistage         the loads of step k+S-1 leave when the math of step k-1 has retired (Triton's software
+//   pipeline) warp-specialized   the loads of step k+S leave when the math of step k has retired (a producer
+//   warp refills the stage)
+// Math of one CTA runs in order, two steps deep (wgmma is asynchronous); the CTAs of an SM share its tensor
+// cores.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/random.hpp"
+#include "machine/machine.hpp"
+#include "memory/event_wheel.hpp"
+#include "memory/messages.hpp"
+#include "schedule/work.hpp"
+
+namespace l2lens {
+
+inline constexpr int kMaxStages = 16;
+
+// A CTA that has left its slot.
+struct Exit {
+    Picoseconds time;
+    std::int32_t slot;  // global slot number: SM * CTAs per SM + slot
+    std::int32_t tile;
+};
+
+// What the SMs asked for, over all lanes; the lanes know only the simulated share.
+struct Demand {
+    std::uint64_t load_sectors = 0;
+    std::uint64_t store_sectors = 0;
+    double flops = 0;  // math retired
+};
+
+class Gpc {
+public:
+    Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, int lanes, std::uint64_t seed);
+
+    // Starts a CTA at `time`, in or after the next window.
+    void start(Picoseconds time, std::int32_t slot, std::int32_t tile);
+    void receive(const Answer& answer);
+    void run_until(Picoseconds end);
+    bool idle() const { return wheel_.empty(); }
+
+    // SM cycles from now on last this long (the clock follows power).
+    void set_cycle(double picoseconds) { cycle_ = picoseconds; }
+
+    std::vector<Request>& requests(int lane) { return requests_[static_cast<std::size_t>(lane)]; }
+    std::vector<Exit>& exits() { return exits_; }
+    const Demand& demand() const { return demand_; }
+
+private:
+    enum class Kind : std::uint8_t { Answer, Begin, StageReady, Release, MathDone, Exit };
+
+    struct Action {
+        Kind kind;
+        std::int32_t index;  // slot or answer
+    };
+
+    struct Stage {
+        std::int32_t missing = 0;  // lines that have not landed
+        float weight = 1;          // lines per simulated line of this stage's boxes
+        Picoseconds ready = 0;
+    };
+
+    // A position in a program: step `step` is step `in_phase` of phase `phase`.
+    struct Cursor {
+        std::int64_t step = 0;
+        std::int64_t in_phase = 0;
+        std::uint32_t phase = 0;
+    };
+
+    struct Slot {
+        std::int32_t tile = -1;
+        std::uint64_t age = 0;  // start order: the oldest CTA's math goes first
+        std::int64_t steps = 0;
+        Cursor load;                  // next step to load
+        Cursor math;                  // next step to issue
+        Cursor done;                  // next step to retire
+        bool waiting = false;         // for a stage
+        std::int64_t to_release = 0;  // next step whose successor may go on
+        Picoseconds issued = 0;       // issue time of the last issued step
+        Picoseconds last_done = 0;
+        std::array<Stage, kMaxStages> stages;
+    };
+
+    struct SmState {
+        Picoseconds engine_free = 0;  // load engine
+        Picoseconds port_free = 0;
+        bool math_busy = false;
+        Picoseconds latency = 0;  // to a slice, this SM's own share included
+    };
+
+    void on_answer(Picoseconds now, const Answer& answer);
+    void begin(Picoseconds now, std::int32_t slot);
+    void try_issue(Picoseconds now, std::int32_t index);
+    void release_if_due(std::int32_t index);
+    void on_release(Picoseconds now, std::int32_t index);
+    void start_math(Picoseconds now, int sm);
+    void on_math_done(Picoseconds now, std::int32_t index);
+    void retire(Picoseconds now, std::int32_t index);
+    void issue_loads(Picoseconds now, std::int32_t index);
+    void issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k);
+    std::int32_t send(Picoseconds& start, int sm, const WalkLines& walk, std::int64_t k, Request prototype);
+
+    const Work::Phase& phase_of(const Slot& slot, const Cursor& cursor) const {
+        return work_.program(slot.tile)[cursor.phase];
+    }
+    void advance(const Slot& slot, Cursor& cursor) const;
+    bool has_math(const Work::Phase& phase) const { return phase.math_flops > 0 || phase.math_cycles > 0; }
+    Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
+    int sm_of(std::int32_t slot) const { return slot / ctas_per_sm_; }
+    Slot& slot(std::int32_t index) { return slots_[static_cast<std::size_t>(index)]; }
+
+    const Machine& machine_;
+    const Work& work_;
+    const Kernel& kernel_;
+    const int number_;
+    const int ctas_per_sm_;
+    double cycle_ = 1000;
+    double math_rate_ = 1;  // flops per SM cycle
+    Picoseconds gpc_free_ = 0;
+    std::uint64_t started_ = 0;
+    std::vector<int> sms_;                // SM ids
+    std::vector<std::int32_t> local_sm_;  // SM id -> place in sms_
+    std::vector<SmState> sm_state_;
+    std::vector<Slot> slots_;
+    std::vector<std::vector<Picoseconds>> slice_offset_;  // [sm][lane]
+    EventWheel<Action> wheel_;
+    std::vector<Answer> answers_;
+    std::vector<std::int32_t> free_answers_;
+    std::vector<std::vector<Request>> requests_;  // per lane
+    std::vector<Exit> exits_;
+    RandomStream random_;
+    Demand demand_;
+};
+
+}  // namespace l2lens

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/simulation.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.hpp"
+
+namespace l2lens {
+namespace {
+
+constexpr std::int64_t kWindowsPerCheck = 64;  // some 5 us: clock, progress, stop requests
+
+// Before anything has run, the clock that dense math at this share of the peak would settle at.
+constexpr double kAssumedUtilisation = 0.8;
+constexpr double kAssumedForPs = 20e6;  // the weight of that assumption: 20 us
+
+double ghz_under_power(const Machine& machine, double tflops) {
+    if (machine.clock.power_slope_ghz <= 0) return machine.clock.sm_max_ghz;
+    const double ghz = machine.clock.power_base_ghz - machine.clock.power_slope_ghz * tflops / 1000.0;
+    return std::clamp(ghz, 0.25 * machine.clock.sm_max_ghz, machine.clock.sm_max_ghz);
+}
+
+// Fixed point of clock -> throughput -> clock.
+double assumed_flops_per_ps(const Machine& machine) {
+    double flops_per_ps = 0;
+    for (int i = 0; i < 8; ++i) {
+        const double ghz = ghz_under_power(machine, flops_per_ps);
+        flops_per_ps = static_cast<double>(machine.sms.size()) * machine.sm.tensor_flops_per_cycle_16bit *
+                       ghz * kAssumedUtilisation / 1000.0;
+    }
+    return flops_per_ps;  // = TFLOP/s
+}
+
+}  // namespace
+
+Simulation::Simulation(const Machine& machine, const Kernel& kernel, std::span<const std::int32_t> launches,
+                       int ctas_per_sm, const SimulationOptions& options)
+    : machine_(machine),
+      kernel_(kernel),
+      launches_(launches),
+      ctas_per_sm_(ctas_per_sm),
+      options_(options),
+      sample_(machine.l2.slices_per_partition, options.lanes),
+      model_(machine, sample_.factor()),
+      window_(exchange_window(machine)) {
+    for (int i = 0; i < sample_.count(); ++i) {
+        lanes_.push_back(std::make_unique<Lane>(model_, options.seed, sample_.lane(i)));
+    }
+}
+
+SimulationResult Simulation::run(Executor& executor) {
+    if (options_.warm_l2) {
+        launch_kernel(executor);
+        for (auto& lane : lanes_) lane->reset_events();
+    }
+    const Picoseconds launched_at = now_;
+    launch_kernel(executor);
+
+    SimulationResult result;
+    Demand demand;
+    for (const auto& gpc : gpcs_) {
+        demand.load_sectors += gpc->demand().load_sectors;
+        demand.store_sectors += gpc->demand().store_sectors;
+    }
+    for (const auto& lane : lanes_) {
+        result.events += lane->events();
+        for (int p = 0; p < machine_.partitions; ++p) {
+            result.slice_sectors.push_back(static_cast<double>(lane->slice_sectors(p)));
+        }
+    }
+    const std::uint64_t simulated =
+        result.events[Event::CoalescableSectors] + result.events[Event::TexWriteSectors];
+    const std::uint64_t asked = demand.load_sectors + demand.store_sectors;
+    result.scale =
+        simulated > 0 ? static_cast<double>(asked) / static_cast<double>(simulated) : sample_.factor();
+    result.time = last_exit_ - launched_at;
+    result.sm_cycles = cycles_;
+    return result;
+}
+
+// One launch from its first CTA to the last write's arrival.
+void Simulation::launch_kernel(Executor& executor) {
+    work_ = std::make_unique<Work>(kernel_, model_.map, sample_);
+    gpcs_.clear();
+    for (int i = 0; i < machine_.gpcs; ++i) {
+        gpcs_.push_back(
+            std::make_unique<Gpc>(machine_, *work_, i, ctas_per_sm_, sample_.count(), options_.seed));
+    }
+    dispatcher_ = std::make_unique<Dispatcher>(machine_, launches_, options_.mode, ctas_per_sm_);
+    cycles_ = 0;
+    last_exit_ = now_;
+    start(dispatcher_->first_wave());
+    const Picoseconds launched_at = now_;
+    follow_power(launched_at);
+    while (run_window(executor)) {
+        if (++windows_ % kWindowsPerCheck != 0) continue;
+        follow_power(launched_at);
+        if (options_.progress) {
+            options_.progress(static_cast<double>(dispatcher_->launched()) /
+                              static_cast<double>(launches_.size()));
+        }
+        if (options_.stop_requested && options_.stop_requested()) throw Interrupted();
+    }
+}
+
+// Runs both sides to the end of the next window; false when nothing is left to do.
+bool Simulation::run_window(Executor& executor) {
+    now_ += window_;
+    const std::size_t gpcs = gpcs_.size();
+    executor.for_each(gpcs + lanes_.size(), [&](std::size_t i) {
+        if (i < gpcs) {
+            gpcs_[i]->run_until(now_);
+        } else {
+            lanes_[i - gpcs]->run_until(now_);
+        }
+    });
+    cycles_ += static_cast<double>(window_) / cycle_ps_;
+    exchange();
+    const auto idle = [](const auto& unit) { return unit->idle(); };
+    return !std::all_of(gpcs_.begin(), gpcs_.end(), idle) || !std::all_of(lanes_.begin(), lanes_.end(), idle);
+}
+
+// Hands the messages over and the free slots on, always in the same order.
+void Simulation::exchange() {
+    std::vector<Exit> exits;
+    for (auto& gpc : gpcs_) {
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            std::vector<Request>& requests = gpc->requests(static_cast<int>(lane));
+            for (const Request& request : requests) lanes_[lane]->submit(request);
+            requests.clear();
+        }
+        exits.insert(exits.end(), gpc->exits().begin(), gpc->exits().end());
+        gpc->exits().clear();
+    }
+    for (auto& lane : lanes_) {
+        for (std::size_t gpc = 0; gpc < gpcs_.size(); ++gpc) {
+            std::vector<Answer>& answers = lane->answers(static_cast<int>(gpc));
+            for (const Answer& answer : answers) gpcs_[gpc]->receive(answer);
+            answers.clear();
+        }
+    }
+    if (exits.empty()) return;
+    for (const Exit& exit : exits) {
+        last_exit_ = std::max(last_exit_, exit.time);
+        work_->release(exit.tile);
+    }
+    start(dispatcher_->follow(exits, now_));
+}
+
+void Simulation::start(std::span<const Start> starts) {
+    for (const Start& s : starts) {
+        work_->acquire(s.tile);
+        const int gpc = machine_.sms[static_cast<std::size_t>(s.slot / ctas_per_sm_)].gpc;
+        gpcs_[static_cast<std::size_t>(gpc)]->start(s.time, s.slot, s.tile);
+    }
+}
+
+// The SM clock the chip settles at under the power the kernel has drawn so far.
+void Simulation::follow_power(Picoseconds launched_at) {
+    double flops = assumed_flops_per_ps(machine_) * kAssumedForPs;
+    for (const auto& gpc : gpcs_) flops += gpc->demand().flops;
+    const double tflops = flops / (static_cast<double>(now_ - launched_at) + kAssumedForPs);
+    cycle_ps_ = 1000.0 / ghz_under_power(machine_, tflops);
+    for (auto& gpc : gpcs_) gpc->set_cycle(cycle_ps_);
+}
+
+}  // namespace l2lens

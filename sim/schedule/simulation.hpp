@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The event loop: GPCs on one side, lanes of the L2 on the other. A request or an answer needs a crossbar
+// latency to get anywhere, so inside a window of that length every GPC and every lane runs alone, on any
+// thread; between windows the messages are handed over and free slots get their next CTA, in one fixed order.
+// Hence the same result on any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/executor.hpp"
+#include "counters/counters.hpp"
+#include "kernel/kernel.hpp"
+#include "machine/machine.hpp"
+#include "memory/lane.hpp"
+#include "schedule/dispatcher.hpp"
+#include "schedule/gpc.hpp"
+#include "schedule/work.hpp"
+
+namespace l2lens {
+
+struct SimulationOptions {
+    Mode mode = Mode::Grid;
+    int lanes = 1;  // of the L2 to simulate, at most slices_per_partition
+    std::uint64_t seed = 0;
+    bool warm_l2 = false;
+    std::function<void(double)> progress;
+    std::function<bool()> stop_requested;
+};
+
+struct SimulationResult {
+    Events events;                      // of the simulated lanes
+    double scale = 1;                   // all lanes' sectors per simulated sector
+    Picoseconds time = 0;               // launch -> last CTA's exit
+    double sm_cycles = 0;               // SM clock cycles in that time
+    std::vector<double> slice_sectors;  // looked up in each simulated slice
+};
+
+class Simulation {
+public:
+    // launches[id]: program of the CTA with that launch id, or -1.
+    Simulation(const Machine& machine, const Kernel& kernel, std::span<const std::int32_t> launches,
+               int ctas_per_sm, const SimulationOptions& options);
+
+    SimulationResult run(Executor& executor);
+
+private:
+    void launch_kernel(Executor& executor);
+    bool run_window(Executor& executor);
+    void exchange();
+    void start(std::span<const Start> starts);
+    void follow_power(Picoseconds launched_at);
+
+    const Machine& machine_;
+    const Kernel& kernel_;
+    std::span<const std::int32_t> launches_;
+    const int ctas_per_sm_;
+    const SimulationOptions& options_;
+    LaneSample sample_;
+    MemoryModel model_;
+    std::unique_ptr<Work> work_;
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    std::vector<std::unique_ptr<Gpc>> gpcs_;
+    std::unique_ptr<Dispatcher> dispatcher_;
+    Picoseconds window_;
+    Picoseconds now_ = 0;
+    Picoseconds last_exit_ = 0;
+    std::int64_t windows_ = 0;
+    double cycle_ps_ = 0;
+    double cycles_ = 0;
+};
+
+}  // namespace l2lens

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/work.hpp"
+
+#include <algorithm>
+
+#include "base/random.hpp"
+
+namespace l2lens {
+namespace {
+
+std::uint64_t hash_of(const BoxWalk& box, std::int64_t count, bool store) {
+    std::uint64_t h = mix64(static_cast<std::uint64_t>(box.tensor) * 2 + (store ? 1u : 0u));
+    h = mix64(h ^ static_cast<std::uint64_t>(count));
+    for (const Index* index : {&box.start, &box.step, &box.extent}) {
+        for (std::int64_t i : *index) h = mix64(h ^ static_cast<std::uint64_t>(i));
+    }
+    return h;
+}
+
+bool same_boxes(const BoxWalk& a, const BoxWalk& b) {
+    return a.tensor == b.tensor && a.path == b.path && a.multicast == b.multicast && a.start == b.start &&
+           a.step == b.step && a.extent == b.extent;
+}
+
+// Bytes of the box that lie in its tensor.
+double clipped_bytes(const Tensor& tensor, const BoxWalk& box, std::int64_t step) {
+    double bytes = tensor.element_bytes;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(tensor.rank); ++d) {
+        const std::int64_t start = box.start[d] + step * box.step[d];
+        const std::int64_t low = std::max<std::int64_t>(start, 0);
+        const std::int64_t high = std::min(start + box.extent[d], tensor.shape[d]);
+        bytes *= static_cast<double>(std::max<std::int64_t>(high - low, 0));
+    }
+    return bytes;
+}
+
+}  // namespace
+
+LaneSample::LaneSample(int lanes, int count) : count_(count), index_(static_cast<std::size_t>(lanes), -1) {
+    for (int i = 0; i < count; ++i) {
+        const int lane = static_cast<int>((2 * i + 1) * static_cast<std::int64_t>(lanes) / (2 * count));
+        index_[static_cast<std::size_t>(lane)] = static_cast<std::int16_t>(i);
+        lanes_.push_back(lane);
+    }
+}
+
+Work::Work(const Kernel& kernel, const AddressMap& map, const LaneSample& sample)
+    : kernel_(kernel), map_(map), sample_(sample), buckets_(1u << 14) {
+    first_phase_.push_back(0);
+    for (const Program& program : kernel.programs) {
+        std::int64_t steps = 0;
+        for (const l2lens::Phase& phase : program.phases) {
+            Phase p{phase.count,
+                    phase.math_flops,
+                    phase.math_cycles,
+                    static_cast<std::uint32_t>(walk_ids_.size()),
+                    0,
+                    0};
+            for (const BoxWalk& box : phase.loads) walk_ids_.push_back(intern(box, phase.count, false));
+            p.first_store = static_cast<std::uint32_t>(walk_ids_.size());
+            for (const BoxWalk& box : phase.stores) walk_ids_.push_back(intern(box, phase.count, true));
+            p.end = static_cast<std::uint32_t>(walk_ids_.size());
+            phases_.push_back(p);
+            steps += phase.count;
+        }
+        steps_.push_back(steps);
+        first_phase_.push_back(static_cast<std::uint32_t>(phases_.size()));
+    }
+    lines_.resize(walks_.size());
+    buckets_.clear();
+}
+
+std::span<const Work::Phase> Work::program(std::int32_t tile) const {
+    const auto i = static_cast<std::size_t>(tile);
+    return {phases_.data() + first_phase_[i], first_phase_[i + 1] - first_phase_[i]};
+}
+
+std::int32_t Work::intern(const BoxWalk& box, std::int64_t count, bool store) {
+    auto& bucket = buckets_[hash_of(box, count, store) & (buckets_.size() - 1)];
+    for (std::int32_t id : bucket) {
+        Walk& walk = walks_[static_cast<std::size_t>(id)];
+        if (walk.count == count && walk.store == store && same_boxes(*walk.box, box)) {
+            ++walk.uses;
+            return id;
+        }
+    }
+    const auto id = static_cast<std::int32_t>(walks_.size());
+    Walk walk{&box, count, store};
+    walk.uses = 1;
+    for (std::int64_t k = 0; k < count; ++k)
+        walk.bytes += clipped_bytes(kernel_.tensors[static_cast<std::size_t>(box.tensor)], box, k);
+    walks_.push_back(walk);
+    bucket.push_back(id);
+    return id;
+}
+
+void Work::acquire(std::int32_t tile) {
+    for (const Phase& phase : program(tile)) {
+        for (std::uint32_t i = phase.first_load; i < phase.end; ++i) {
+            if (!walks_[static_cast<std::size_t>(walk_ids_[i])].expanded) expand(walk_ids_[i]);
+        }
+    }
+}
+
+void Work::release(std::int32_t tile) {
+    for (const Phase& phase : program(tile)) {
+        for (std::uint32_t i = phase.first_load; i < phase.end; ++i) {
+            const auto id = static_cast<std::size_t>(walk_ids_[i]);
+            if (++walks_[id].released == walks_[id].uses) lines_[id] = WalkLines{};
+        }
+    }
+}
+
+void Work::expand(std::int32_t id) {
+    Walk& walk = walks_[static_cast<std::size_t>(id)];
+    WalkLines& out = lines_[static_cast<std::size_t>(id)];
+    const Tensor& tensor = kernel_.tensors[static_cast<std::size_t>(walk.box->tensor)];
+    std::vector<LineRequest> requests;
+    out.first.push_back(0);
+    for (std::int64_t k = 0; k < walk.count; ++k) {
+        requests.clear();
+        l2lens::expand(tensor, *walk.box, k, requests);
+        std::uint32_t sectors = 0;
+        for (const LineRequest& request : requests) {
+            sectors += static_cast<std::uint32_t>(__builtin_popcount(request.sectors));
+            const int lane = sample_.index(map_.lane(request.line));
+            if (lane < 0) continue;
+            out.lines.push_back({request.line, request.position, static_cast<std::uint8_t>(lane),
+                                 request.sectors, request.partial});
+        }
+        out.first.push_back(static_cast<std::uint32_t>(out.lines.size()));
+        out.requests.push_back(static_cast<std::uint32_t>(requests.size()));
+        out.sectors.push_back(sectors);
+    }
+    out.lines.shrink_to_fit();
+    walk.expanded = true;
+}
+
+}  // namespace l2lens

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/counters/counter_session.hpp"
+
+#include <cstdint>
+
+#include "base/error.hpp"
+
+#include "gpu/counters/cupti.hpp"
+#include "gpu/counters/metric_names.hpp"
+#include "gpu/counters/statistics.hpp"
+#include "gpu/cuda_check.hpp"
+
+namespace l2lens::gpu {
+namespace {
+
+// The metrics' schedule: which counters in which pass.
+std::vector<std::uint8_t> make_config(const ProfilerHost& host, std::vector<const char*>& names) {
+    auto add = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
+    add.pHostObject = host.get();
+    add.ppMetricNames = names.data();
+    add.numMetrics = names.size();
+    L2LENS_CUPTI(HostConfigAddMetrics, &add);
+    auto size = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params);
+    size.pHostObject = host.get();
+    L2LENS_CUPTI(HostGetConfigImageSize, &size);
+    std::vector<std::uint8_t> image(size.configImageSize);
+    auto get = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params);
+    get.pHostObject = host.get();
+    get.configImageSize = image.size();
+    get.pConfigImage = image.data();
+    L2LENS_CUPTI(HostGetConfigImage, &get);
+    return image;
+}
+
+int count_passes(std::vector<std::uint8_t>& config) {
+    auto params = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params);
+    params.configImageSize = config.size();
+    params.pConfigImage = config.data();
+    L2LENS_CUPTI(HostGetNumOfPasses, &params);
+    return static_cast<int>(params.numOfPasses);
+}
+
+CUpti_RangeProfiler_Object* enable_range_profiler() {
+    check_cuda(cudaFree(nullptr), "creating the CUDA context");
+    auto init = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params);
+    L2LENS_CUPTI(ProfilerInitialize, &init);
+    auto params = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params);
+    params.ctx = nullptr;  // the calling thread's current context
+    L2LENS_CUPTI(RangeEnable, &params);
+    return params.pRangeProfilerObject;
+}
+
+}  // namespace
+
+struct CounterSession::State {
+    std::vector<std::string> metrics;
+    std::vector<const char*> names;  // into `metrics`
+    std::string chip;
+    std::unique_ptr<ProfilerHost> host;
+    std::vector<std::uint8_t> config;
+    int passes = 0;
+    CUpti_RangeProfiler_Object* profiler = nullptr;
+    std::vector<std::uint8_t> counter_data;
+
+    ~State() {
+        if (!profiler) return;
+        auto params = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params);
+        params.pRangeProfilerObject = profiler;
+        cupti().RangeDisable(&params);
+    }
+
+    void reset_counter_data() {
+        auto size = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
+        size.pRangeProfilerObject = profiler;
+        size.pMetricNames = names.data();
+        size.numMetrics = names.size();
+        size.maxNumOfRanges = 1;
+        size.maxNumRangeTreeNodes = 1;
+        L2LENS_CUPTI(RangeGetCounterDataSize, &size);
+        counter_data.assign(size.counterDataSize, 0);
+        auto init = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+        init.pRangeProfilerObject = profiler;
+        init.counterDataSize = counter_data.size();
+        init.pCounterData = counter_data.data();
+        L2LENS_CUPTI(RangeCounterDataImageInitialize, &init);
+    }
+
+    void set_config() {
+        auto params = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
+        params.pRangeProfilerObject = profiler;
+        params.configSize = config.size();
+        params.pConfig = config.data();
+        params.counterDataImageSize = counter_data.size();
+        params.pCounterDataImage = counter_data.data();
+        params.range = CUPTI_UserRange;
+        params.replayMode = CUPTI_UserReplay;
+        params.maxRangesPerPass = 1;
+        params.numNestingLevels = 1;
+        params.minNestingLevel = 1;
+        params.targetNestingLevel = 1;
+        L2LENS_CUPTI(RangeSetConfig, &params);
+    }
+
+    // True when it was the last pass.
+    bool run_pass(const std::function<void()>& launch, const std::function<void()>& prepare) {
+        auto start = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params);
+        start.pRangeProfilerObject = profiler;
+        L2LENS_CUPTI(RangeStart, &start);
+        if (prepare) prepare();
+        check_cuda(cudaDeviceSynchronize(), "waiting for the caches to be flushed");
+        auto push = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params);
+        push.pRangeProfilerObject = profiler;
+        push.pRangeName = "launch";
+        L2LENS_CUPTI(RangePushRange, &push);
+        launch();
+        auto pop = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params);
+        pop.pRangeProfilerObject = profiler;
+        L2LENS_CUPTI(RangePopRange, &pop);
+        check_cuda(cudaDeviceSynchronize(), "waiting for the counted launch");
+        auto stop = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params);
+        stop.pRangeProfilerObject = profiler;
+        L2LENS_CUPTI(RangeStop, &stop);
+        return stop.isAllPassSubmitted != 0;
+    }
+
+    std::vector<double> evaluate() {
+        auto decode = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params);
+        decode.pRangeProfilerObject = profiler;
+        L2LENS_CUPTI(RangeDecodeData, &decode);
+        if (decode.numOfRangeDropped != 0)
+            throw Error(ExitCode::Internal, "CUPTI dropped the counted range");
+        std::vector<double> values(metrics.size());
+        auto params = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
+        params.pHostObject = host->get();
+        params.pCounterDataImage = counter_data.data();
+        params.counterDataImageSize = counter_data.size();
+        params.ppMetricNames = names.data();
+        params.numMetrics = names.size();
+        params.pMetricValues = values.data();
+        L2LENS_CUPTI(HostEvaluateToGpuValues, &params);
+        return values;
+    }
+};
+
+CounterSession::CounterSession(std::vector<std::string> metrics) : state_(std::make_unique<State>()) {
+    if (metrics.empty()) throw BadInput("no metric to count");
+    state_->metrics = std::move(metrics);
+    for (const std::string& name : state_->metrics) state_->names.push_back(name.c_str());
+    state_->profiler = enable_range_profiler();
+    state_->chip = current_chip();
+    check_metric_names(state_->chip, state_->metrics);
+    state_->host = std::make_unique<ProfilerHost>(state_->chip);
+    state_->config = make_config(*state_->host, state_->names);
+    state_->passes = count_passes(state_->config);
+}
+
+CounterSession::~CounterSession() = default;
+
+const std::vector<std::string>& CounterSession::metrics() const {
+    return state_->metrics;
+}
+const std::string& CounterSession::chip() const {
+    return state_->chip;
+}
+int CounterSession::passes() const {
+    return state_->passes;
+}
+
+std::vector<double> CounterSession::measure(const std::function<void()>& launch, const std::function<void()>& prepare) {
+    state_->reset_counter_data();
+    state_->set_config();
+    while (!state_->run_pass(launch, prepare)) {
+    }
+    return state_->evaluate();
+}
+
+std::vector<CounterValue> CounterSession::measure_repeatedly(const std::function<void()>& launch,
+                                                             const std::function<void()>& prepare, int repeats) {
+    std::vector<std::vector<double>> readings(metrics().size());
+    for (int i = 0; i < repeats; ++i) {
+        const auto values = measure(launch, prepare);
+        for (std::size_t metric = 0; metric < values.size(); ++metric) readings[metric].push_back(values[metric]);
+    }
+    std::vector<CounterValue> result;
+    for (std::size_t metric = 0; metric < readings.size(); ++metric) {
+        const auto [low, high] = std::minmax_element(readings[metric].begin(), readings[metric].end());
+        result.push_back({metrics()[metric], median(readings[metric]), *low, *high});
+    }
+    return result;
+}
+
+std::string current_chip() {
+    int device = 0;
+    check_cuda(cudaGetDevice(&device), "asking for the current device");
+    auto params = L2LENS_CUPTI_PARAMS(CUpti_Device_GetChipName_Params);
+    params.deviceIndex = static_cast<std::size_t>(device);
+    L2LENS_CUPTI(DeviceGetChipName, &params);
+    return params.pChipName;
+}
+
+}  // namespace l2lens::gpu

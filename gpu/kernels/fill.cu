@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
+#include "gpu/cuda_check.hpp"
+#include "gpu/kernels/fill.hpp"
+
+namespace l2lens::gpu {
+namespace {
+
+// SplitMix64 (Steele, Lea, Flood 2014) of the element's number.
+__host__ __device__ inline std::uint64_t mix(std::uint64_t x) {
+    x += 0x9E3779B97F4A7C15ull;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+    return x ^ (x >> 31);
+}
+
+// A bf16 is the upper half of a float: eight random bits over [-1, 1) in steps of 1/128 are exact in it.
+__host__ __device__ inline float value_of(std::uint64_t seed, std::uint64_t i) {
+    const auto byte = static_cast<int>(mix(seed * 0x100000001B3ull + i) >> 56);
+    return static_cast<float>(byte - 128) / 128.0f;
+}
+
+__global__ void fill_kernel(std::uint16_t* data, std::size_t count, std::uint64_t seed) {
+    const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
+    for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
+        data[i] = static_cast<std::uint16_t>(__float_as_uint(value_of(seed, i)) >> 16);
+}
+
+}  // namespace
+
+void fill_random_bf16(void* data, std::size_t count, std::uint64_t seed, void* stream) {
+    fill_kernel<<<1024, 256, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<std::uint16_t*>(data), count, seed);
+    check_launch("the random fill");
+}
+
+float random_bf16(std::uint64_t seed, std::uint64_t i) {
+    return value_of(seed, i);
+}
+
+}  // namespace l2lens::gpu

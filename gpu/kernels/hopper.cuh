@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hopper's instructions as functions: mbarriers, bulk tensor copies, clusters, stmatrix. Names and semantics are the
+// PTX ISA's (sections "Parallel Synchronization", "Data Movement and Conversion Instructions: Asynchronous copy").
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace l2lens::gpu::hopper {
+
+__device__ inline std::uint32_t shared_address(const void* pointer) {
+    return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ inline std::int64_t global_timer() {
+    std::int64_t ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+}
+
+__device__ inline int sm_id() {
+    int id;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+    return id;
+}
+
+// ---- mbarriers -------------------------------------------------------------------------------------------------
+
+__device__ inline void barrier_init(std::uint32_t barrier, std::uint32_t arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
+}
+
+// Makes the initialised barriers visible to the other CTAs of the cluster and to the copy engine.
+__device__ inline void barrier_init_fence() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+__device__ inline void barrier_expect_bytes(std::uint32_t barrier, std::uint32_t bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+// The same variable's address in another CTA of the cluster.
+__device__ inline std::uint32_t in_cta(std::uint32_t address, std::uint32_t rank) {
+    std::uint32_t mapped;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(address), "r"(rank));
+    return mapped;
+}
+
+__device__ inline void barrier_arrive(std::uint32_t cluster_barrier) {
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(cluster_barrier) : "memory");
+}
+
+__device__ inline void barrier_wait(std::uint32_t barrier, std::uint32_t parity) {
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "again:\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+        "@done bra finished;\n"
+        "bra again;\n"
+        "finished:\n"
+        "}\n" ::"r"(barrier),
+        "r"(parity)
+        : "memory");
+}
+
+// ---- clusters --------------------------------------------------------------------------------------------------
+
+__device__ inline std::uint32_t cluster_rank() {
+    std::uint32_t rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+__device__ inline void cluster_sync() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+__device__ inline void store_in_cta(std::uint32_t cluster_address, std::uint32_t value) {
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(cluster_address), "r"(value) : "memory");
+}
+
+// ---- bulk tensor copies ----------------------------------------------------------------------------------------
+
+__device__ inline void prefetch_descriptor(const CUtensorMap* map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+__device__ inline void load_box(const CUtensorMap* map, std::uint32_t to, std::uint32_t barrier, int x, int y) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
+            to),
+        "l"(map), "r"(barrier), "r"(x), "r"(y)
+        : "memory");
+}
+
+// The same box into the same place of every CTA in `mask`, each one's own barrier signalled.
+__device__ inline void load_box_multicast(const CUtensorMap* map, std::uint32_t to, std::uint32_t barrier, int x, int y,
+                                          std::uint16_t mask) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+        " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to),
+        "l"(map), "r"(barrier), "r"(x), "r"(y), "h"(mask)
+        : "memory");
+}
+
+__device__ inline void store_box(const CUtensorMap* map, std::uint32_t from, int x, int y) {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+                 "r"(from), "r"(x), "r"(y)
+                 : "memory");
+}
+
+__device__ inline void store_commit() {
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Until at most `Pending` of the committed stores still read shared memory.
+template <int Pending>
+__device__ inline void store_wait_read() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
+}
+
+// Ordinary writes to shared memory before, copy engine or tensor core after.
+__device__ inline void async_proxy_fence() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// ---- inside a CTA ----------------------------------------------------------------------------------------------
+
+__device__ inline void named_barrier(int id, int threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+// Four 8x8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l / 8.
+__device__ inline void store_matrices(std::uint32_t row, std::uint32_t r0, std::uint32_t r1, std::uint32_t r2,
+                                      std::uint32_t r3) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row), "r"(r0), "r"(r1),
+                 "r"(r2), "r"(r3)
+                 : "memory");
+}
+
+}  // namespace l2lens::gpu::hopper

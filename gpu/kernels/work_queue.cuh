@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who works on which launch id next. The cluster's first CTA decides (grid, static or dynamic) and tells every CTA of
+// the cluster through a two-entry queue in shared memory, so that loads of the next tile start while this one computes.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/kernels/hopper.cuh"
+#include "gpu/kernels/launch.hpp"
+
+namespace l2lens::gpu {
+
+// What a kernel needs of a LaunchPlan; part of its arguments.
+struct WorkList {
+    const std::uint32_t* order;
+    std::int32_t works;  // launches / CTAs of a cluster
+    LaunchMode mode;
+    std::uint32_t* counter;
+    TileRecord* records;
+};
+
+struct Work {
+    std::int32_t launch_id;  // -1: nothing left
+    std::uint32_t tile;
+};
+
+// Lives in shared memory.
+struct WorkQueue {
+    static constexpr int kDepth = 2;
+    std::uint64_t full[kDepth];
+    std::uint64_t empty[kDepth];
+    Work entry[kDepth];
+
+    // By one thread, before the cluster-wide barrier that follows initialisation.
+    __device__ void init(std::uint32_t readers_in_cluster) {
+        for (int i = 0; i < kDepth; ++i) {
+            hopper::barrier_init(hopper::shared_address(&full[i]), 1);
+            hopper::barrier_init(hopper::shared_address(&empty[i]), readers_in_cluster);
+        }
+    }
+};
+
+// Walks the queue's entries: slot and the parity of its current round.
+struct QueuePosition {
+    int slot = 0;
+    std::uint32_t parity = 0;
+    __device__ void advance(int depth) {
+        if (++slot == depth) {
+            slot = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+// One thread of the cluster's first CTA.
+class WorkScheduler {
+public:
+    __device__ WorkScheduler(const WorkList& list, std::uint32_t cluster)
+        : list_(list), cluster_(cluster), next_(blockIdx.x / cluster), stride_(gridDim.x / cluster) {}
+
+    // Puts the next work item into every CTA's queue.
+    __device__ void publish(WorkQueue& queue) {
+        hopper::barrier_wait(hopper::shared_address(&queue.empty[position_.slot]), position_.parity ^ 1);
+        const std::int64_t work = take();
+        for (std::uint32_t rank = 0; rank < cluster_; ++rank) {
+            const std::int64_t id = work * cluster_ + rank;
+            const bool done = work >= list_.works;
+            const std::uint32_t entry = hopper::in_cta(hopper::shared_address(&queue.entry[position_.slot]), rank);
+            hopper::store_in_cta(entry, done ? 0xFFFFFFFFu : static_cast<std::uint32_t>(id));
+            hopper::store_in_cta(entry + 4, done ? kNoTilePacked : list_.order[id]);
+            hopper::barrier_arrive(hopper::in_cta(hopper::shared_address(&queue.full[position_.slot]), rank));
+        }
+        position_.advance(WorkQueue::kDepth);
+    }
+
+private:
+    __device__ std::int64_t take() {
+        if (list_.mode == LaunchMode::Dynamic) return atomicAdd(list_.counter, 1u);
+        const std::int64_t work = next_;
+        next_ = list_.mode == LaunchMode::Static ? next_ + stride_ : list_.works;
+        return work;
+    }
+
+    const WorkList& list_;
+    std::uint32_t cluster_;
+    std::int64_t next_;
+    std::int64_t stride_;
+    QueuePosition position_;
+};
+
+// One per warp that reads the queue (all its lanes call).
+class WorkReader {
+public:
+    __device__ Work next(WorkQueue& queue, bool one_lane) {
+        hopper::barrier_wait(hopper::shared_address(&queue.full[position_.slot]), position_.parity);
+        const Work work = queue.entry[position_.slot];
+        if (!one_lane) __syncwarp();
+        if (one_lane || threadIdx.x % 32 == 0)
+            hopper::barrier_arrive(hopper::in_cta(hopper::shared_address(&queue.empty[position_.slot]), 0));
+        position_.advance(WorkQueue::kDepth);
+        return work;
+    }
+
+private:
+    QueuePosition position_;
+};
+
+}  // namespace l2lens::gpu

@@ -14,16 +14,16 @@ constexpr std::size_t kMostBytes = 4 << 20;
 }  // namespace
 
 std::string read_text_file(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw BadInput(path + ": is a folder, not a file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw BadInput(path + ": cannot be opened for reading");
-  std::string text(kMostBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) throw BadInput(path + ": cannot be read");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostBytes) throw BadInput(path + ": is larger than 4 MiB, too large for a model file");
-  return text;
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) throw BadInput(path + ": is a folder, not a file");
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw BadInput(path + ": cannot be opened for reading");
+    std::string text(kMostBytes + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (file.bad()) throw BadInput(path + ": cannot be read");
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kMostBytes) throw BadInput(path + ": is larger than 4 MiB, too large for a model file");
+    return text;
 }
 
 }  // namespace l2lens

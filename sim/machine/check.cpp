@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <concepts>
+#include <set>
 #include <utility>
 
 #include "base/units.hpp"
@@ -14,136 +15,140 @@ namespace {
 
 // Collects problems; numbers and text are joined into the message.
 class Problems {
- public:
-  template <class... Parts>
-  void add(std::string_view key, const Parts&... parts) {
-    std::string message;
-    ((message += text(parts)), ...);
-    list_.push_back({std::string(key), message});
-  }
-  void add_all(std::vector<Problem> more) { list_.insert(list_.end(), more.begin(), more.end()); }
-  bool empty() const { return list_.empty(); }
-  std::vector<Problem> take() { return std::move(list_); }
+public:
+    template <class... Parts>
+    void add(std::string_view key, const Parts&... parts) {
+        std::string message;
+        ((message += text(parts)), ...);
+        list_.push_back({std::string(key), message});
+    }
+    void add_all(std::vector<Problem> more) { list_.insert(list_.end(), more.begin(), more.end()); }
+    bool empty() const { return list_.empty(); }
+    std::vector<Problem> take() { return std::move(list_); }
 
- private:
-  static std::string text(std::integral auto number) { return std::to_string(number); }
-  static std::string text(std::string_view words) { return std::string(words); }
+private:
+    static std::string text(std::integral auto number) { return std::to_string(number); }
+    static std::string text(std::string_view words) { return std::string(words); }
 
-  std::vector<Problem> list_;
+    std::vector<Problem> list_;
 };
 
 void check_ranges(const Machine& machine, Problems& problems) {
-  for (const ParameterInfo& parameter : parameter_table())
-    if (const auto value = number_of(machine, parameter))
-      if (const auto text = range_problem(parameter, *value); !text.empty())
-        problems.add(parameter.key, text);
+    for (const ParameterInfo& parameter : parameter_table())
+        if (const auto value = number_of(machine, parameter))
+            if (const auto text = range_problem(parameter, *value); !text.empty())
+                problems.add(parameter.key, text);
 }
 
 // That each SM can be put back into a Topology, whose own check finds the rest.
 void check_sms(const Machine& machine, Problems& problems) {
-  const auto sms = static_cast<int>(machine.sms.size());
-  std::vector<int> partition_of_gpc(static_cast<std::size_t>(std::max(machine.gpcs, 0)), -1);
-  for (int id = 0; id < sms; ++id) {
-    const Sm& sm = machine.sms[static_cast<std::size_t>(id)];
-    if (sm.gpc < 0 || sm.gpc >= machine.gpcs) {
-      problems.add("topology.sms", "puts SM ", id, " in GPC ", sm.gpc, ", but there are ", machine.gpcs);
-      continue;
+    const auto sms = static_cast<int>(machine.sms.size());
+    std::vector<int> partition_of_gpc(static_cast<std::size_t>(std::max(machine.gpcs, 0)), -1);
+    std::set<int> free_places;
+    for (int place = 0; place < sms; ++place) free_places.insert(place);
+    for (int id = 0; id < sms; ++id) {
+        const Sm& sm = machine.sms[static_cast<std::size_t>(id)];
+        if (sm.gpc < 0 || sm.gpc >= machine.gpcs) {
+            problems.add("topology.sms", "puts SM ", id, " in GPC ", sm.gpc, ", but there are ",
+                         machine.gpcs);
+            continue;
+        }
+        int& partition = partition_of_gpc[static_cast<std::size_t>(sm.gpc)];
+        if (partition >= 0 && partition != sm.partition)
+            problems.add("topology.partition_of_gpc", "spreads GPC ", sm.gpc, " over two partitions");
+        partition = sm.partition;
+        if (!free_places.erase(sm.first_wave_position))
+            problems.add("topology.first_wave", "gives SM ", id, " the place ", sm.first_wave_position,
+                         ", which is taken or not one of ", sms);
     }
-    int& partition = partition_of_gpc[static_cast<std::size_t>(sm.gpc)];
-    if (partition >= 0 && partition != sm.partition)
-      problems.add("topology.partition_of_gpc", "spreads GPC ", sm.gpc, " over two partitions");
-    partition = sm.partition;
-    if (sm.first_wave_position < 0 || sm.first_wave_position >= sms)
-      problems.add("topology.first_wave", "gives SM ", id, " the place ", sm.first_wave_position);
-  }
-  if (problems.empty()) problems.add_all(check(topology_of(machine), machine.partitions));
+    if (problems.empty()) problems.add_all(check(topology_of(machine), machine.partitions));
 }
 
 void check_occupancy(const Machine& machine, Problems& problems) {
-  const Machine::SmLimits& sm = machine.sm;
-  if (sm.shared_memory_per_cta + sm.shared_memory_reserved > sm.shared_memory_bytes)
-    problems.add("sm.shared_memory_per_cta", "and sm.shared_memory_reserved are together ",
-                 sm.shared_memory_per_cta + sm.shared_memory_reserved, " bytes, more than the SM's ",
-                 sm.shared_memory_bytes);
+    const Machine::SmLimits& sm = machine.sm;
+    if (sm.shared_memory_per_cta + sm.shared_memory_reserved > sm.shared_memory_bytes)
+        problems.add("sm.shared_memory_per_cta", "and sm.shared_memory_reserved are together ",
+                     sm.shared_memory_per_cta + sm.shared_memory_reserved, " bytes, more than the SM's ",
+                     sm.shared_memory_bytes);
 }
 
 bool is_fetch_size(int bytes) {
-  return bytes == 32 || bytes == 64 || bytes == kLineBytes;
+    return bytes == 32 || bytes == 64 || bytes == kLineBytes;
 }
 
 void check_l2(const Machine& machine, Problems& problems) {
-  const Machine::L2& l2 = machine.l2;
-  if (l2.ways > 0 && l2.slice_bytes % (std::int64_t{l2.ways} * kLineBytes) != 0)
-    problems.add("l2.slice", "is ", l2.slice_bytes, " bytes, not a whole number of sets of ", l2.ways,
-                 " lines of ", kLineBytes, " bytes");
-  if (!is_fetch_size(l2.fetch_bytes))
-    problems.add("l2.fetch", "is ", l2.fetch_bytes, " B; it must be 32, 64 or 128");
-  if (!is_fetch_size(l2.tensor_fetch_bytes))
-    problems.add("l2.tensor_fetch", "is ", l2.tensor_fetch_bytes, " B; it must be 32, 64 or 128");
+    const Machine::L2& l2 = machine.l2;
+    if (l2.ways > 0 && l2.slice_bytes % (std::int64_t{l2.ways} * kLineBytes) != 0)
+        problems.add("l2.slice", "is ", l2.slice_bytes, " bytes, not a whole number of sets of ", l2.ways,
+                     " lines of ", kLineBytes, " bytes");
+    if (!is_fetch_size(l2.fetch_bytes))
+        problems.add("l2.fetch", "is ", l2.fetch_bytes, " B; it must be 32, 64 or 128");
+    if (!is_fetch_size(l2.tensor_fetch_bytes))
+        problems.add("l2.tensor_fetch", "is ", l2.tensor_fetch_bytes, " B; it must be 32, 64 or 128");
 }
 
 // Whether some of the masks XOR to zero: then some partition would be no address's home. Gaussian
 // elimination.
 bool are_dependent(std::vector<std::uint64_t> masks) {
-  for (std::size_t i = 0; i < masks.size(); ++i) {
-    if (masks[i] == 0) return true;
-    const std::uint64_t pivot = masks[i] & (~masks[i] + 1);
-    for (std::size_t j = i + 1; j < masks.size(); ++j)
-      if (masks[j] & pivot) masks[j] ^= masks[i];
-  }
-  return false;
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+        if (masks[i] == 0) return true;
+        const std::uint64_t pivot = masks[i] & (~masks[i] + 1);
+        for (std::size_t j = i + 1; j < masks.size(); ++j)
+            if (masks[j] & pivot) masks[j] ^= masks[i];
+    }
+    return false;
 }
 
 void check_hash(const Machine& machine, Problems& problems) {
-  const auto partitions = static_cast<unsigned>(std::max(machine.partitions, 0));
-  const auto& masks = machine.hash.home_masks;
-  if (!std::has_single_bit(partitions)) {
-    problems.add("topology.partitions", "is ", partitions,
-                 "; a home is a number of parity bits, so it must be a power of two");
-  } else if (const auto needed = static_cast<std::size_t>(std::countr_zero(partitions));
-             masks.size() != needed) {
-    problems.add("hash.home_masks", "has ", masks.size(), " masks; ", partitions, " partitions need ", needed,
-                 " (one for each bit of the partition's number)");
-  }
-  if (are_dependent(masks))
-    problems.add("hash.home_masks", "are not independent: some partition is nobody's home");
-  const auto interleave = static_cast<std::uint64_t>(std::max(machine.hash.interleave_bytes, 0));
-  if (!std::has_single_bit(interleave)) {
-    problems.add("hash.interleave", "is ", interleave, " B; it must be a power of two");
-    return;
-  }
-  for (const std::uint64_t mask : masks)
-    if (mask & (interleave - 1))
-      problems.add("hash.home_masks", "uses address bit ", std::countr_zero(mask), ", inside the ",
-                   interleave, " B that hash.interleave keeps in one slice");
+    const auto partitions = static_cast<unsigned>(std::max(machine.partitions, 0));
+    const auto& masks = machine.hash.home_masks;
+    if (!std::has_single_bit(partitions)) {
+        problems.add("topology.partitions", "is ", partitions,
+                     "; a home is a number of parity bits, so it must be a power of two");
+    } else if (const auto needed = static_cast<std::size_t>(std::countr_zero(partitions));
+               masks.size() != needed) {
+        problems.add("hash.home_masks", "has ", masks.size(), " masks; ", partitions, " partitions need ",
+                     needed, " (one for each bit of the partition's number)");
+    }
+    if (are_dependent(masks))
+        problems.add("hash.home_masks", "are not independent: some partition is nobody's home");
+    const auto interleave = static_cast<std::uint64_t>(std::max(machine.hash.interleave_bytes, 0));
+    if (!std::has_single_bit(interleave)) {
+        problems.add("hash.interleave", "is ", interleave, " B; it must be a power of two");
+        return;
+    }
+    for (const std::uint64_t mask : masks)
+        if (mask & (interleave - 1))
+            problems.add("hash.home_masks", "uses address bit ", std::countr_zero(mask), ", inside the ",
+                         interleave, " B that hash.interleave keeps in one slice");
 }
 
 void check_coalescer(const Machine& machine, Problems& problems) {
-  if (machine.coalescer.present && machine.coalescer.max_requesters < 2)
-    problems.add("coalescer.max_requesters", "is ", machine.coalescer.max_requesters,
-                 "; a coalescer that merges serves at least 2");
+    if (machine.coalescer.present && machine.coalescer.max_requesters < 2)
+        problems.add("coalescer.max_requesters", "is ", machine.coalescer.max_requesters,
+                     "; a coalescer that merges serves at least 2");
 }
 
 }  // namespace
 
 std::vector<Problem> check(const Machine& machine) {
-  Problems problems;
-  check_sms(machine, problems);
-  check_ranges(machine, problems);
-  check_occupancy(machine, problems);
-  check_l2(machine, problems);
-  check_hash(machine, problems);
-  check_coalescer(machine, problems);
-  return problems.take();
+    Problems problems;
+    check_sms(machine, problems);
+    check_ranges(machine, problems);
+    check_occupancy(machine, problems);
+    check_l2(machine, problems);
+    check_hash(machine, problems);
+    check_coalescer(machine, problems);
+    return problems.take();
 }
 
 std::vector<Difference> diff(const Machine& a, const Machine& b) {
-  std::vector<Difference> rows;
-  for (const ParameterInfo& parameter : parameter_table()) {
-    Difference row{std::string(parameter.key), value_text(a, parameter), value_text(b, parameter)};
-    if (row.a != row.b) rows.push_back(std::move(row));
-  }
-  return rows;
+    std::vector<Difference> rows;
+    for (const ParameterInfo& parameter : parameter_table()) {
+        Difference row{std::string(parameter.key), value_text(a, parameter), value_text(b, parameter)};
+        if (row.a != row.b) rows.push_back(std::move(row));
+    }
+    return rows;
 }
 
 }  // namespace l2lens

@@ -15,9 +15,9 @@ namespace l2lens {
 std::vector<Problem> check(const Machine& machine);
 
 struct Difference {
-  std::string key;
-  std::string a;  // as value_text writes them
-  std::string b;
+    std::string key;
+    std::string a;  // as value_text writes them
+    std::string b;
 };
 
 // The parameters in which two machines differ, in the order of the parameter table.

@@ -16,109 +16,110 @@ enum class Confidence { Measured, Documented, Inferred };
 
 // One value of a machine file as its reader should see it (`gpu show`, reports, docs).
 struct Parameter {
-  std::string key;    // "latency.fabric_request"
-  std::string value;  // as written: "45", "[12, 13, 15]"
-  std::string unit;   // "ns", "" for counts
-  std::string source;
-  Confidence confidence = Confidence::Inferred;
-  int line = 0;  // in the file
+    std::string key;    // "latency.fabric_request"
+    std::string value;  // as written: "45", "[12, 13, 15]"
+    std::string unit;   // "ns", "" for counts
+    std::string source;
+    Confidence confidence = Confidence::Inferred;
+    int line = 0;  // in the file
 };
 
 struct Sm {
-  int gpc = 0;
-  int partition = 0;
-  int first_wave_position = 0;  // the launch id this SM gets in the first wave at one CTA per SM
+    int gpc = 0;
+    int partition = 0;
+    int first_wave_position = 0;  // the launch id this SM gets in the first wave at one CTA per SM
 };
 
 struct Machine {
-  std::string name;             // "h200"
-  std::string description;      // "NVIDIA H200 SXM, 141 GB"
-  std::string chip;             // CUPTI's name of the chip ("GH100"), "" for none
-  std::string file;             // where it was read from
-  std::uint64_t file_hash = 0;  // xxHash64 of the file
+    std::string name;             // "h200"
+    std::string description;      // "NVIDIA H200 SXM, 141 GB"
+    std::string chip;             // CUPTI's name of the chip ("GH100"), "" for none
+    std::string file;             // where it was read from
+    std::uint64_t file_hash = 0;  // xxHash64 of the file
 
-  std::vector<Sm> sms;
-  int gpcs = 0;
-  int partitions = 0;
+    std::vector<Sm> sms;
+    int gpcs = 0;
+    int partitions = 0;
 
-  struct SmLimits {
-    std::int64_t shared_memory_bytes = 0;     // per SM, usable by CTAs
-    std::int64_t shared_memory_per_cta = 0;   // most that one CTA may ask for
-    std::int64_t shared_memory_reserved = 0;  // taken by the driver for each resident CTA
-    int registers = 0;                        // 32-bit registers per SM
-    int threads = 0;
-    int ctas = 0;
-    double tensor_flops_per_cycle_16bit = 0;  // dense fp16/bf16, per SM (a multiply-add is two)
-    double tensor_flops_per_cycle_8bit = 0;   // dense fp8/int8; 0 when there is none
-    double tensor_flops_per_cycle_tf32 = 0;
-  } sm;
+    struct SmLimits {
+        std::int64_t shared_memory_bytes = 0;     // per SM, usable by CTAs
+        std::int64_t shared_memory_per_cta = 0;   // most that one CTA may ask for
+        std::int64_t shared_memory_reserved = 0;  // taken by the driver for each resident CTA
+        int registers = 0;                        // 32-bit registers per SM
+        int threads = 0;
+        int ctas = 0;
+        double tensor_flops_per_cycle_16bit = 0;  // dense fp16/bf16, per SM (a multiply-add is two)
+        double tensor_flops_per_cycle_8bit = 0;   // dense fp8/int8; 0 when there is none
+        double tensor_flops_per_cycle_tf32 = 0;
+    } sm;
 
-  struct L2 {
-    int slices_per_partition = 0;  // active ones
-    std::int64_t slice_bytes = 0;
-    int ways = 0;
-    int fetch_bytes = 0;         // a miss of a plain load fills this much around it: 32, 64 or 128
-    int tensor_fetch_bytes = 0;  // the same for loads through a tensor map (CU_TENSOR_MAP_L2_PROMOTION_...)
-  } l2;
+    struct L2 {
+        int slices_per_partition = 0;  // active ones
+        std::int64_t slice_bytes = 0;
+        int ways = 0;
+        int fetch_bytes = 0;  // a miss of a plain load fills this much around it: 32, 64 or 128
+        int tensor_fetch_bytes =
+            0;  // the same for loads through a tensor map (CU_TENSOR_MAP_L2_PROMOTION_...)
+    } l2;
 
-  struct Hash {
-    // The home partition of an address is the parity of these physical address bits (one mask per bit of the
-    // partition number: two partitions have one mask, eight have three, one has none).
-    std::vector<std::uint64_t> home_masks;
-    int interleave_bytes = 0;  // bytes that stay in one slice: at least a line
-  } hash;
+    struct Hash {
+        // The home partition of an address is the parity of these physical address bits (one mask per bit of
+        // the partition number: two partitions have one mask, eight have three, one has none).
+        std::vector<std::uint64_t> home_masks;
+        int interleave_bytes = 0;  // bytes that stay in one slice: at least a line
+    } hash;
 
-  struct Coalescer {
-    bool present = false;
-    int max_requesters = 0;  // per entry, the first one included
-  } coalescer;
+    struct Coalescer {
+        bool present = false;
+        int max_requesters = 0;  // per entry, the first one included
+    } coalescer;
 
-  struct Clock {
-    double l2_ghz = 0;
-    double sm_max_ghz = 0;
-    // Under tensor load the SM clock falls with power: ghz = power_base - power_slope * (TFLOP/s / 1000).
-    // A slope of 0 keeps the clock at sm_max_ghz.
-    double power_base_ghz = 0;
-    double power_slope_ghz = 0;  // per 1000 TFLOP/s of 16-bit dense math
-  } clock;
+    struct Clock {
+        double l2_ghz = 0;
+        double sm_max_ghz = 0;
+        // Under tensor load the SM clock falls with power: ghz = power_base - power_slope * (TFLOP/s / 1000).
+        // A slope of 0 keeps the clock at sm_max_ghz.
+        double power_base_ghz = 0;
+        double power_slope_ghz = 0;  // per 1000 TFLOP/s of 16-bit dense math
+    } clock;
 
-  struct Latency {
-    double load_issue_cycles = 0;  // SM cycles from a box's issue to its first line on the wire (TMA)
-    double sm_to_slice_ns = 0;
-    double slice_to_sm_ns = 0;
-    double sm_spread_cycles = 0;     // fixed differences between SMs, uniform in [0, this)
-    double slice_spread_cycles = 0;  // fixed differences between (SM, slice) pairs
-    double hit_l2_cycles = 0;        // from the tag to the data of a resident line, L2 clocks
-    double tag_ns = 0;               // from the tag lookup of a miss to its request leaving
-    double fabric_request_ns = 0;    // to the home partition
-    double fabric_reply_ns = 0;      // and back
-    double dram_ns = 0;              // the constant part
-    double dram_jitter_ns = 0;       // mean of the exponential part, per line
-  } latency;
+    struct Latency {
+        double load_issue_cycles = 0;  // SM cycles from a box's issue to its first line on the wire (TMA)
+        double sm_to_slice_ns = 0;
+        double slice_to_sm_ns = 0;
+        double sm_spread_cycles = 0;     // fixed differences between SMs, uniform in [0, this)
+        double slice_spread_cycles = 0;  // fixed differences between (SM, slice) pairs
+        double hit_l2_cycles = 0;        // from the tag to the data of a resident line, L2 clocks
+        double tag_ns = 0;               // from the tag lookup of a miss to its request leaving
+        double fabric_request_ns = 0;    // to the home partition
+        double fabric_reply_ns = 0;      // and back
+        double dram_ns = 0;              // the constant part
+        double dram_jitter_ns = 0;       // mean of the exponential part, per line
+    } latency;
 
-  struct Bandwidth {
-    double issue_lines_per_cycle = 0;        // one SM's load engine, requests per SM cycle
-    double sm_lines_per_cycle = 0;           // into one SM, 128 B lines per SM cycle
-    double gpc_bytes_per_ns = 0;             // into one GPC
-    double tag_requests_per_l2_cycle = 0;    // one slice
-    double write_requests_per_l2_cycle = 0;  // one slice, whole-line writes
-    double output_sectors_per_l2_cycle = 0;  // one slice, to SMs and to the fabric together
-    double fabric_sectors_per_l2_cycle = 0;  // per slice and direction
-    double dram_bytes_per_ns = 0;            // the whole device
-  } bandwidth;
+    struct Bandwidth {
+        double issue_lines_per_cycle = 0;        // one SM's load engine, requests per SM cycle
+        double sm_lines_per_cycle = 0;           // into one SM, 128 B lines per SM cycle
+        double gpc_bytes_per_ns = 0;             // into one GPC
+        double tag_requests_per_l2_cycle = 0;    // one slice
+        double write_requests_per_l2_cycle = 0;  // one slice, whole-line writes
+        double output_sectors_per_l2_cycle = 0;  // one slice, to SMs and to the fabric together
+        double fabric_sectors_per_l2_cycle = 0;  // per slice and direction
+        double dram_bytes_per_ns = 0;            // the whole device
+    } bandwidth;
 
-  struct Launch {
-    double cta_gap_ns = 0;         // an SM's slot is free -> the next CTA of a grid runs in it
-    double persistent_gap_ns = 0;  // a persistent CTA takes its next tile
-    double stagger_ns = 0;         // between launch-consecutive CTAs of the first wave
-    double exit_jitter_ns = 0;     // uniform, on the end of a CTA
-  } launch;
+    struct Launch {
+        double cta_gap_ns = 0;         // an SM's slot is free -> the next CTA of a grid runs in it
+        double persistent_gap_ns = 0;  // a persistent CTA takes its next tile
+        double stagger_ns = 0;         // between launch-consecutive CTAs of the first wave
+        double exit_jitter_ns = 0;     // uniform, on the end of a CTA
+    } launch;
 
-  std::vector<Parameter> parameters;  // in file order
+    std::vector<Parameter> parameters;  // in file order
 
-  int slices() const { return partitions * l2.slices_per_partition; }
-  std::int64_t partition_bytes() const { return l2.slices_per_partition * l2.slice_bytes; }
-  std::int64_t l2_bytes() const { return partitions * partition_bytes(); }
+    int slices() const { return partitions * l2.slices_per_partition; }
+    std::int64_t partition_bytes() const { return l2.slices_per_partition * l2.slice_bytes; }
+    std::int64_t l2_bytes() const { return partitions * partition_bytes(); }
 };
 
 }  // namespace l2lens

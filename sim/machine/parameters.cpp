@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 
 #include "machine/topology.hpp"
 
@@ -22,12 +23,12 @@ using Bandwidth = Machine::Bandwidth;
 using Launch = Machine::Launch;
 
 int& partitions(Machine& machine) {
-  return machine.partitions;
+    return machine.partitions;
 }
 
 template <auto Group, auto Member>
 auto& at(Machine& machine) {
-  return machine.*Group.*Member;
+    return machine.*Group.*Member;
 }
 
 constexpr std::int64_t kKiB = 1024;
@@ -147,96 +148,98 @@ const std::vector<ParameterInfo> kTable = {
 };
 // clang-format on
 
-// The shortest digits that read back as the same number.
+// The shortest digits that read back as the same number, without an exponent where one can do without.
 std::string digits(double value) {
-  char buffer[32];
-  const auto end = std::to_chars(std::begin(buffer), std::end(buffer), value).ptr;
-  return {buffer, end};
+    char buffer[32];
+    const bool plain = std::abs(value) < 1e15 && (value == 0 || std::abs(value) >= 1e-6);
+    const auto format = plain ? std::chars_format::fixed : std::chars_format::general;
+    const auto end = std::to_chars(std::begin(buffer), std::end(buffer), value, format).ptr;
+    return {buffer, end};
 }
 
 template <class T>
 std::string list_text(const std::vector<T>& list) {
-  std::string text = "[";
-  for (const T& item : list) {
-    if (text.size() > 1) text += ", ";
-    if constexpr (std::is_integral_v<T>)
-      text += std::to_string(item);
-    else
-      text += list_text(item);
-  }
-  return text + "]";
+    std::string text = "[";
+    for (const T& item : list) {
+        if (text.size() > 1) text += ", ";
+        if constexpr (std::is_integral_v<T>)
+            text += std::to_string(item);
+        else
+            text += list_text(item);
+    }
+    return text + "]";
 }
 
 std::vector<int> bits_of(std::uint64_t mask) {
-  std::vector<int> bits;
-  for (; mask != 0; mask &= mask - 1) bits.push_back(std::countr_zero(mask));
-  return bits;
+    std::vector<int> bits;
+    for (; mask != 0; mask &= mask - 1) bits.push_back(std::countr_zero(mask));
+    return bits;
 }
 
 // The accessors of the table serve reading and writing; the functions below only read.
 Machine& readable(const Machine& machine) {
-  return const_cast<Machine&>(machine);
+    return const_cast<Machine&>(machine);
 }
 
 struct NumberOf {
-  Machine& machine;
-  std::int64_t scale;
+    Machine& machine;
+    std::int64_t scale;
 
-  std::optional<double> operator()(Field<double> field) const { return field(machine); }
-  std::optional<double> operator()(Field<int> field) const { return field(machine); }
-  std::optional<double> operator()(Field<std::int64_t> field) const {
-    return static_cast<double>(field(machine)) / static_cast<double>(scale);
-  }
-  template <class Other>
-  std::optional<double> operator()(Other) const {
-    return std::nullopt;
-  }
+    std::optional<double> operator()(Field<double> field) const { return field(machine); }
+    std::optional<double> operator()(Field<int> field) const { return field(machine); }
+    std::optional<double> operator()(Field<std::int64_t> field) const {
+        return static_cast<double>(field(machine)) / static_cast<double>(scale);
+    }
+    template <class Other>
+    std::optional<double> operator()(Other) const {
+        return std::nullopt;
+    }
 };
 
 struct TextOf {
-  Machine& machine;
-  std::int64_t scale;
+    Machine& machine;
+    std::int64_t scale;
 
-  std::string operator()(Field<double> field) const { return digits(field(machine)); }
-  std::string operator()(Field<int> field) const { return std::to_string(field(machine)); }
-  std::string operator()(Field<std::int64_t> field) const { return std::to_string(field(machine) / scale); }
-  std::string operator()(Field<bool> field) const { return field(machine) ? "true" : "false"; }
-  std::string operator()(Field<std::vector<std::uint64_t>> field) const {
-    std::vector<std::vector<int>> lists;
-    for (const std::uint64_t mask : field(machine)) lists.push_back(bits_of(mask));
-    return list_text(lists);
-  }
-  std::string operator()(TopologyList list) const {
-    const Topology topology = topology_of(machine);
-    if (list == TopologyList::SmsOfGpc) return list_text(topology.sms_of_gpc);
-    return list_text(list == TopologyList::FirstWave ? topology.first_wave : topology.partition_of_gpc);
-  }
+    std::string operator()(Field<double> field) const { return digits(field(machine)); }
+    std::string operator()(Field<int> field) const { return std::to_string(field(machine)); }
+    std::string operator()(Field<std::int64_t> field) const { return std::to_string(field(machine) / scale); }
+    std::string operator()(Field<bool> field) const { return field(machine) ? "true" : "false"; }
+    std::string operator()(Field<std::vector<std::uint64_t>> field) const {
+        std::vector<std::vector<int>> lists;
+        for (const std::uint64_t mask : field(machine)) lists.push_back(bits_of(mask));
+        return list_text(lists);
+    }
+    std::string operator()(TopologyList list) const {
+        const Topology topology = topology_of(machine);
+        if (list == TopologyList::SmsOfGpc) return list_text(topology.sms_of_gpc);
+        return list_text(list == TopologyList::FirstWave ? topology.first_wave : topology.partition_of_gpc);
+    }
 };
 
 }  // namespace
 
 std::span<const ParameterInfo> parameter_table() {
-  return kTable;
+    return kTable;
 }
 
 const ParameterInfo* find_parameter(std::string_view key) {
-  const auto row = std::ranges::find(kTable, key, &ParameterInfo::key);
-  return row == kTable.end() ? nullptr : &*row;
+    const auto row = std::ranges::find(kTable, key, &ParameterInfo::key);
+    return row == kTable.end() ? nullptr : &*row;
 }
 
 std::optional<double> number_of(const Machine& machine, const ParameterInfo& parameter) {
-  return std::visit(NumberOf{readable(machine), parameter.scale}, parameter.field);
+    return std::visit(NumberOf{readable(machine), parameter.scale}, parameter.field);
 }
 
 std::string range_problem(const ParameterInfo& parameter, double value) {
-  if (value >= parameter.least && value <= parameter.most) return "";  // false for NaN
-  const std::string unit = parameter.unit.empty() ? "" : " " + std::string(parameter.unit);
-  return "is " + digits(value) + unit + "; it must be between " + digits(parameter.least) + " and " +
-         digits(parameter.most);
+    if (value >= parameter.least && value <= parameter.most) return "";  // false for NaN
+    const std::string unit = parameter.unit.empty() ? "" : " " + std::string(parameter.unit);
+    return "is " + digits(value) + unit + "; it must be between " + digits(parameter.least) + " and " +
+           digits(parameter.most);
 }
 
 std::string value_text(const Machine& machine, const ParameterInfo& parameter) {
-  return std::visit(TextOf{readable(machine), parameter.scale}, parameter.field);
+    return std::visit(TextOf{readable(machine), parameter.scale}, parameter.field);
 }
 
 }  // namespace l2lens

@@ -22,18 +22,18 @@ using Field = T& (*)(Machine&);
 enum class TopologyList { SmsOfGpc, PartitionOfGpc, FirstWave };
 
 struct ParameterInfo {
-  std::string_view key;   // "latency.fabric_request": section and key of the file
-  std::string_view unit;  // "" for counts
-  double least = 0;       // range of a number (of each in a list), both ends allowed, in `unit`
-  double most = 0;
-  std::string_view meaning;
-  std::variant<Field<double>, Field<int>, Field<std::int64_t>, Field<bool>, Field<std::vector<std::uint64_t>>,
-               TopologyList>
-      field;
-  std::int64_t scale = 1;  // what one `unit` is in the field: 1024 for bytes written as KiB
+    std::string_view key;   // "latency.fabric_request": section and key of the file
+    std::string_view unit;  // "" for counts
+    double least = 0;       // range of a number (of each in a list), both ends allowed, in `unit`
+    double most = 0;
+    std::string_view meaning;
+    std::variant<Field<double>, Field<int>, Field<std::int64_t>, Field<bool>,
+                 Field<std::vector<std::uint64_t>>, TopologyList>
+        field;
+    std::int64_t scale = 1;  // what one `unit` is in the field: 1024 for bytes written as KiB
 
-  std::string_view section() const { return key.substr(0, key.find('.')); }
-  std::string_view name() const { return key.substr(key.find('.') + 1); }
+    std::string_view section() const { return key.substr(0, key.find('.')); }
+    std::string_view name() const { return key.substr(key.find('.') + 1); }
 };
 
 // In the order of a well laid out file.

@@ -11,15 +11,15 @@
 namespace l2lens {
 
 struct Topology {
-  std::vector<std::vector<int>> sms_of_gpc;  // SM ids
-  std::vector<int> partition_of_gpc;
-  std::vector<int> first_wave;  // SM ids in launch order
+    std::vector<std::vector<int>> sms_of_gpc;  // SM ids
+    std::vector<int> partition_of_gpc;
+    std::vector<int> first_wave;  // SM ids in launch order
 };
 
 // What is wrong with a machine, and which parameter to look at.
 struct Problem {
-  std::string key;  // of parameters.hpp
-  std::string message;
+    std::string key;  // of parameters.hpp
+    std::string message;
 };
 
 // What keeps `topology` from being a table of SMs 0 .. n-1 on `partitions` partitions; empty when nothing

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines: the shipped ones are what their vendors say, and the parameter table reaches each field once.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "load/machine_file.hpp"
+#include "load/model_path.hpp"
+#include "load/text_file.hpp"
+#include "machine/check.hpp"
+#include "machine/parameters.hpp"
+#include "support/catch.hpp"
+
+using namespace l2lens;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kGpus = fs::path(L2LENS_SOURCE_DIR) / "models" / "gpus";
+
+std::vector<std::string> keys(const std::vector<Problem>& problems) {
+    std::vector<std::string> list;
+    for (const Problem& problem : problems) list.push_back(problem.key);
+    return list;
+}
+
+class ModelsFolder {  // L2LENS_MODELS for the time of a test
+public:
+    explicit ModelsFolder(const std::string& value) {
+        if (const char* old = std::getenv("L2LENS_MODELS")) old_ = old;
+        setenv("L2LENS_MODELS", value.c_str(), 1);
+    }
+    ~ModelsFolder() {
+        if (old_)
+            setenv("L2LENS_MODELS", old_->c_str(), 1);
+        else
+            unsetenv("L2LENS_MODELS");
+    }
+
+private:
+    std::optional<std::string> old_;
+};
+
+}  // namespace
+
+TEST_CASE("Every shipped machine loads and passes its check") {
+    const std::vector<std::string> names = list_machines();
+    CHECK(std::set<std::string>(names.begin(), names.end()).size() >= 10);
+    for (const std::string& name : names) {
+        INFO(name);
+        const Machine machine = load_machine(name);
+        CHECK(machine.name == name);
+        CHECK_FALSE(machine.description.empty());
+        CHECK(check(machine).empty());
+        CHECK(machine.parameters.size() == parameter_table().size());
+    }
+}
+
+TEST_CASE("Shipped machines have the sizes that are documented") {
+    struct Size {
+        int sms, gpcs, partitions;
+        double l2_mib;
+    };
+    // SMs, GPCs: white papers. L2: A100 40 MB, H100 50 MB, V100 6 MB, RTX 4090 72 MB (white papers); GH200 60
+    // MB; H200: 94 of 96 slices of 640 KiB active (traces/h200).
+    const std::map<std::string, Size> expected = {
+        {"v100", {80, 6, 1, 6}},         {"a100-40", {108, 7, 2, 40}},   {"a100-80", {108, 7, 2, 40}},
+        {"h100-sxm", {132, 8, 2, 50}},   {"h100-pcie", {114, 7, 2, 50}}, {"gh200", {132, 8, 2, 60}},
+        {"h200", {132, 8, 2, 58.75}},    {"b200", {148, 8, 2, 126}},     {"rtx4090", {128, 11, 1, 72}},
+        {"tiny", {4, 2, 2, 4.0 / 1024}},
+    };
+    for (const auto& [name, size] : expected) {
+        INFO(name);
+        const Machine machine = load_machine(name);
+        CHECK(static_cast<int>(machine.sms.size()) == size.sms);
+        CHECK(machine.gpcs == size.gpcs);
+        CHECK(machine.partitions == size.partitions);
+        CHECK(static_cast<double>(machine.l2_bytes()) == size.l2_mib * 1024 * 1024);
+    }
+}
+
+TEST_CASE("Dense 16-bit rates are the ones that vendors print") {
+    // TFLOP/s and the boost clock (GHz) they are printed for: data sheets of V100, A100, H100 SXM, RTX 4090.
+    struct Peak {
+        const char* name;
+        double tflops, ghz;
+    };
+    for (const Peak peak : {Peak{"v100", 125, 1.53}, Peak{"a100-80", 312, 1.41},
+                            Peak{"h100-sxm", 989.4, 1.83}, Peak{"rtx4090", 165.2, 2.52}}) {
+        INFO(peak.name);
+        const Machine machine = load_machine(peak.name);
+        const double tflops = machine.sm.tensor_flops_per_cycle_16bit *
+                              static_cast<double>(machine.sms.size()) * peak.ghz * 1e-3;
+        CHECK(tflops == Approx(peak.tflops).epsilon(0.005));
+    }
+}
+
+TEST_CASE("The H200's topology is the measured one") {
+    const Machine h200 = load_machine("h200");
+    std::map<int, int> sms_of_partition, sms_of_gpc;
+    for (const Sm& sm : h200.sms) {
+        ++sms_of_partition[sm.partition];
+        ++sms_of_gpc[sm.gpc];
+    }
+    CHECK(sms_of_partition == std::map<int, int>{{0, 66}, {1, 66}});
+    REQUIRE(sms_of_gpc.size() == 8);
+    for (const auto& [gpc, sms] : sms_of_gpc) {
+        INFO("GPC " << gpc);
+        CHECK((sms == 16 || sms == 18));
+    }
+    CHECK(h200.slices() == 94);
+    // Rows of traces/h200/topology.csv: sm,gpc,partition,first_wave_position.
+    for (const auto& [id, gpc, partition, position] : {std::array{0, 0, 1, 44},
+                                                       {17, 0, 1, 47},
+                                                       {77, 7, 0, 35},
+                                                       {121, 6, 1, 25},
+                                                       {128, 0, 1, 0},
+                                                       {131, 0, 1, 3}}) {
+        INFO("SM " << id);
+        const Sm& sm = h200.sms[static_cast<std::size_t>(id)];
+        CHECK(sm.gpc == gpc);
+        CHECK(sm.partition == partition);
+        CHECK(sm.first_wave_position == position);
+    }
+}
+
+TEST_CASE("Published home masks come out of the bit lists") {
+    // github.com/ademeure/cuda-side-boost: H100 0x0B3000, GH200 0x0AB000, GB200 0x1EF000, below bit 21.
+    const std::uint64_t below_2mib = (1u << 21) - 1;
+    CHECK(load_machine("h100-sxm").hash.home_masks == std::vector<std::uint64_t>{0x0B3000});
+    CHECK(load_machine("b200").hash.home_masks == std::vector<std::uint64_t>{0x1EF000});
+    CHECK((load_machine("gh200").hash.home_masks.at(0) & below_2mib) == 0x0AB000);
+    CHECK((load_machine("h200").hash.home_masks.at(0) & below_2mib) == 0x0AB000);
+    CHECK(load_machine("v100").hash.home_masks.empty());
+}
+
+TEST_CASE("Parameters keep the file's order, lines, sources and values") {
+    const std::string path = (kGpus / "h200.toml").string();
+    const Machine machine = load_machine(path);
+    const std::string text = read_text_file(path);
+    int last = 0;
+    for (const Parameter& parameter : machine.parameters) {
+        INFO(parameter.key);
+        CHECK(parameter.line > last);
+        last = parameter.line;
+        const ParameterInfo* info = find_parameter(parameter.key);
+        REQUIRE(info != nullptr);
+        CHECK(parameter.unit == info->unit);
+        CHECK_FALSE(parameter.source.empty());
+        CHECK(parameter.value == value_text(machine, *info));
+        CHECK(text.find(parameter.source) != std::string::npos);
+    }
+    const auto row =
+        std::ranges::find(machine.parameters, std::string("latency.fabric_request"), &Parameter::key);
+    REQUIRE(row != machine.parameters.end());
+    CHECK(row->value == "45");
+    CHECK(row->unit == "ns");
+    CHECK(row->confidence == Confidence::Inferred);
+    CHECK(machine.latency.fabric_request_ns == 45);
+}
+
+TEST_CASE("A file written from the parameters list reads back as the same machine") {
+    for (const std::string& name : list_machines()) {
+        INFO(name);
+        const Machine machine = load_machine(name);
+        std::string text = "description = \"x\"\nchip = \"\"\n", section;
+        for (const ParameterInfo& info : parameter_table()) {
+            const auto p = std::ranges::find(machine.parameters, std::string(info.key), &Parameter::key);
+            REQUIRE(p != machine.parameters.end());
+            if (std::exchange(section, std::string(info.section())) != info.section())
+                text += "[" + section + "]\n";
+            text += std::string(info.name()) + " = { value = " + p->value + ", unit = \"" + p->unit +
+                    "\", source = \"s\", confidence = \"measured\" }\n";
+        }
+        const Machine again = parse_machine(text, "again.toml");
+        CHECK(diff(machine, again).empty());
+        CHECK(again.name == "again");
+        CHECK(again.sms.size() == machine.sms.size());
+    }
+}
+
+TEST_CASE("Each number of the table reaches its own field") {
+    // Two rows that share a field by a slip of the pen would change together.
+    const Machine h200 = load_machine("h200");
+    for (const ParameterInfo& info : parameter_table()) {
+        INFO(info.key);
+        Machine changed = h200;
+        const auto change = [&](auto field) {
+            if constexpr (requires { field(changed) += 1; }) field(changed) += static_cast<int>(info.scale);
+        };
+        std::visit(change, info.field);
+        const auto before = number_of(h200, info), after = number_of(changed, info);
+        REQUIRE(before.has_value() == after.has_value());
+        if (!before || info.key == "topology.partitions") continue;
+        CHECK(*after == *before + 1);
+        const auto rows = diff(h200, changed);
+        REQUIRE(rows.size() == 1);
+        CHECK(rows[0].key == info.key);
+    }
+}
+
+TEST_CASE("diff names the parameters in which two machines differ, in the table's order") {
+    const Machine a = load_machine("a100-40"), b = load_machine("a100-80");
+    const auto rows = diff(a, b);
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].key == "bandwidth.dram");
+    CHECK(rows[0].a == "1426");
+    CHECK(rows[0].b == "1870");
+    CHECK(diff(a, a).empty());
+    Machine c = a;
+    c.hash.home_masks = {0x3000};
+    c.coalescer.present = true;
+    const auto more = diff(a, c);
+    REQUIRE(more.size() == 2);
+    CHECK(more[0].b == "[[12, 13]]");
+    CHECK(more[1].a == "false");
+}
+
+TEST_CASE("The hash of a file changes with its text") {
+    const std::string text = read_text_file((kGpus / "tiny.toml").string());
+    const Machine tiny = parse_machine(text, "tiny.toml");
+    CHECK(tiny.file_hash == load_machine("tiny").file_hash);
+    CHECK(tiny.file_hash != parse_machine(text + "# a comment\n", "tiny.toml").file_hash);
+}
+
+TEST_CASE("A machine built in code is checked too") {
+    const Machine tiny = load_machine("tiny");
+    CHECK(check(tiny).empty());
+    Machine odd = tiny;
+    odd.sms[2].gpc = 5;
+    CHECK(keys(check(odd)) == std::vector<std::string>{"topology.sms"});
+    odd = tiny;
+    odd.sms[1].partition = 1;
+    CHECK(keys(check(odd)) == std::vector<std::string>{"topology.partition_of_gpc"});
+    odd = tiny;
+    odd.sms[3].first_wave_position = 0;  // the place of SM 0
+    CHECK(keys(check(odd)) == std::vector<std::string>{"topology.first_wave"});
+    odd = tiny;
+    odd.bandwidth.tag_requests_per_l2_cycle = 0;
+    odd.l2.slice_bytes = 100;
+    CHECK(keys(check(odd)) == std::vector<std::string>{"l2.slice", "bandwidth.tag", "l2.slice"});
+    CHECK_FALSE(check(Machine{}).empty());
+}
+
+TEST_CASE("Home masks must be independent") {
+    // Eight partitions need three masks of rank 3: the third below is the XOR of the others.
+    Machine machine = load_machine("tiny");
+    machine.partitions = 4;
+    machine.hash.home_masks = {0x1000, 0x2000};
+    const auto has = [&](const char* key) { return std::ranges::count(keys(check(machine)), key); };
+    CHECK(has("hash.home_masks") == 0);
+    machine.partitions = 8;
+    machine.hash.home_masks = {0x1000, 0x2000, 0x3000};
+    CHECK(has("hash.home_masks") == 1);
+    machine.hash.home_masks = {0x3000, 0x2000, 0x4000};
+    CHECK(has("hash.home_masks") == 0);
+    machine.partitions = 3;
+    CHECK(has("topology.partitions") == 1);
+}
+
+TEST_CASE("The parameter table is well formed") {
+    std::set<std::string_view> seen;
+    for (const ParameterInfo& info : parameter_table()) {
+        INFO(info.key);
+        CHECK(seen.insert(info.key).second);
+        CHECK(std::ranges::count(info.key, '.') == 1);
+        CHECK_FALSE(info.meaning.empty());
+        CHECK(info.least < info.most);
+        CHECK(find_parameter(info.key) == &info);
+    }
+    CHECK(find_parameter("latency.nothing") == nullptr);
+}
+
+TEST_CASE("A GPU is found by name or by path, and a misspelt one gets the nearest name") {
+    CHECK(load_machine((kGpus / "tiny.toml").string()).name == "tiny");
+    CHECK_THROWS_WITH(load_machine("h20"), "unknown gpu 'h20'; did you mean 'h200'?");
+    CHECK_THROWS_WITH(load_machine("h100-sxn"), "unknown gpu 'h100-sxn'; did you mean 'h100-sxm'?");
+    CHECK_THROWS_WITH(load_machine("./nowhere.toml"), "./nowhere.toml: no such file");
+    CHECK_THROWS_AS(load_machine(""), BadInput);
+    CHECK(find_model_file("gpus", "h200", ".toml").filename() == "h200.toml");
+}
+
+TEST_CASE("L2LENS_MODELS comes before the source tree") {
+    const fs::path folder = fs::temp_directory_path() / ("l2lens-models-" + std::to_string(getpid()));
+    fs::create_directories(folder / "gpus");
+    fs::copy_file(kGpus / "tiny.toml", folder / "gpus" / "mine.toml", fs::copy_options::overwrite_existing);
+    {
+        const ModelsFolder chosen(folder.string());
+        CHECK(list_machines() == std::vector<std::string>{"mine"});
+        CHECK(load_machine("mine").file == (folder / "gpus" / "mine.toml").string());
+        CHECK_THROWS_WITH(load_machine("tiny"), "unknown gpu 'tiny'; there are: mine");
+    }
+    fs::remove_all(folder);
+    const ModelsFolder gone(folder.string());
+    CHECK_THROWS_WITH(models_folder(), "L2LENS_MODELS: no folder '" + folder.string() + "'");
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line of advice with its cause in numbers.
+#pragma once
+
+#include <string>
+
+#include "report/predict_report.hpp"
+
+namespace l2lens {
+
+// Orders closer than this in predicted time are not told apart: the model's own error is of this size.
+inline constexpr double kSameTimePct = 2.0;
+
+std::string advice(const PredictReport& report);
+
+}  // namespace l2lens

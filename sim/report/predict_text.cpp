@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/advice.hpp"
+#include "report/format.hpp"
+#include "report/predict_report.hpp"
+#include "report/text_table.hpp"
+
+namespace l2lens {
+namespace {
+
+// A column of the table: which metric, and how it reads.
+struct Shown {
+    const char* title;
+    const char* id;
+    std::string (*format)(double);
+};
+
+constexpr Shown kColumns[] = {
+    {"L2 hit", "l2_hit_rate_pct", format_percent},
+    {"flat LRU", "flat_lru_hit_rate_pct", format_percent},
+    {"closed form", "closed_form_hit_rate_pct", format_percent},
+    {"L2 sectors", "l2_sectors", format_count},
+    {"merged", "merged_pct", format_percent},
+    {"fabric", "fabric_pct", format_percent},
+    {"DRAM read", "dram_read_bytes", format_bytes},
+};
+
+std::string shown(double value, std::string (*format)(double)) {
+    return std::isnan(value) ? "-" : format(value);
+}
+
+TextTable empty_table() {
+    std::vector<TextTable::Column> columns{{"#", Align::Right}, {"order", Align::Left}};
+    for (const Shown& column : kColumns) columns.push_back({column.title, Align::Right});
+    columns.push_back({"time", Align::Right});
+    columns.push_back({"", Align::Right});  // how much slower than the first
+    return TextTable(std::move(columns));
+}
+
+Style row_style(std::size_t rank, double slower_pct) {
+    if (rank == 1) return Style::Good;
+    return slower_pct > 10 ? Style::Bad : Style::Plain;
+}
+
+std::string grid_text(const Kernel& kernel) {
+    std::string text;
+    for (const std::int64_t tiles : kernel.grid) text += (text.empty() ? "" : " x ") + std::to_string(tiles);
+    return text;
+}
+
+std::string l2_text(const Machine& machine) {
+    const std::string part = format_binary_bytes(static_cast<double>(machine.partition_bytes()));
+    return machine.partitions > 1 ? fmt::format("{} x {}", machine.partitions, part) : part;
+}
+
+}  // namespace
+
+std::string predict_header(const PredictReport& report) {
+    std::string text =
+        fmt::format("{}, on {}: {} SMs, L2 {}; {} tiles", report.kernel.title, report.machine.name,
+                    report.machine.sms.size(), l2_text(report.machine), grid_text(report.kernel));
+    if (report.predictions.empty()) return text;
+    const Prediction& first = report.predictions.front();
+    text += fmt::format(", {:.1f} waves", first.waves);
+    if (first.mode != Mode::Grid) text += fmt::format(", persistent CTAs ({})", mode_name(first.mode));
+    return text;
+}
+
+std::string predict_text(const PredictReport& report, bool colour) {
+    TextTable table = empty_table();
+    const std::vector<std::size_t> ranks = ranking(report.predictions);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const Prediction& prediction = report.predictions[ranks[i]];
+        const double slower = 100.0 * (prediction.time_ns / report.predictions[ranks[0]].time_ns - 1);
+        std::vector<std::string> cells{std::to_string(i + 1), one_line(prediction.order, 40)};
+        for (const Shown& column : kColumns)
+            cells.push_back(shown(value_of(prediction, column.id), column.format));
+        cells.push_back(format_time(prediction.time_ns));
+        cells.push_back(i == 0 ? "" : format_signed_percent(slower));
+        table.add_row(std::move(cells), row_style(i + 1, slower));
+    }
+    return styled(predict_header(report), Style::Bold, colour) + "\n" + table.text(colour) + advice(report) +
+           "\n";
+}
+
+}  // namespace l2lens

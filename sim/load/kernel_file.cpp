@@ -2,6 +2,7 @@
 #include "load/kernel_file.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <lua.hpp>
@@ -185,6 +186,15 @@ void KernelFile::read_programs(lua_State* lua) {
     }
 }
 
+// A V100 has no fp8 tensor cores.
+void check_math(const Kernel& kernel, const Machine& machine) {
+    const double rate = kernel.math == MathType::Bits16  ? machine.sm.tensor_flops_per_cycle_16bit
+                        : kernel.math == MathType::Bits8 ? machine.sm.tensor_flops_per_cycle_8bit
+                                                         : machine.sm.tensor_flops_per_cycle_tf32;
+    if (rate <= 0 && kernel.flops() > 0)
+        throw BadInput(kernel.name + ": " + machine.name + " has no tensor cores for this element type");
+}
+
 void check_residency(const Kernel& kernel, const Machine& machine) {
     if (const std::string why = why_no_cta_fits(kernel.resources, machine); !why.empty())
         throw BadInput(kernel.name + ": " + why + "; take smaller tiles, fewer stages or more warps");
@@ -202,6 +212,7 @@ Kernel KernelFile::load(const std::vector<std::string>& arguments, const Machine
             kernel.params.emplace_back(params[i].name, resolved[i]);
         if (machine != nullptr) check_residency(kernel, *machine);
         read_programs(lua);
+        if (machine != nullptr) check_math(kernel, *machine);
     });
     if (kernel.title.empty()) {
         kernel.title = kernel.name;
@@ -226,7 +237,9 @@ KernelDescription describe_kernel(const std::string& name_or_path) {
 
 Kernel load_kernel(const std::string& name_or_path, const std::vector<std::string>& arguments,
                    const Machine* machine) {
-    return KernelFile(name_or_path).load(arguments, machine);
+    Kernel kernel = KernelFile(name_or_path).load(arguments, machine);
+    layout_tensors(kernel, std::numeric_limits<std::uint64_t>::max());
+    return kernel;
 }
 
 }  // namespace l2lens

@@ -202,6 +202,14 @@ void Sandbox::compile(const std::string& source, const std::string& name) {
     if (luaL_loadbufferx(lua_, source.data(), source.size(), chunk.c_str(), "t") != LUA_OK) lua_error(lua_);
 }
 
+void Sandbox::run(const std::string& name, const std::string& source) {
+    begin_call();
+    protect(name, [&](lua_State* lua) {
+        compile(source, name);
+        lua_call(lua, 0, 0);
+    });
+}
+
 int Sandbox::run_body(lua_State* lua) {
     Sandbox& sandbox = of(lua);
     const auto& body = *static_cast<const std::function<void(lua_State*)>*>(lua_touserdata(lua, 1));

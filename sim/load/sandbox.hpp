@@ -23,7 +23,7 @@ struct SandboxLimits {
     std::size_t memory_bytes = std::size_t{64} << 20;
     std::size_t string_bytes = std::size_t{1} << 20;    // keeps each string operation below a millisecond
     std::size_t source_bytes = std::size_t{256} << 10;  // the compiler runs without the hook
-    std::int64_t instructions_per_call = 200'000'000;
+    std::int64_t instructions_per_call = 100'000'000;
     double seconds_per_call = 2;
     double seconds_total = 10;
 };
@@ -42,6 +42,9 @@ public:
 
     // Compiles `source` and pushes the function. Inside protect() only.
     void compile(const std::string& source, const std::string& name);
+
+    // Compiles and runs a whole chunk as one call.
+    void run(const std::string& name, const std::string& source);
 
     // The clock and the instruction count of one call start anew; the total goes on.
     void begin_call();

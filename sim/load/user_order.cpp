@@ -56,7 +56,7 @@ std::int32_t coordinate(lua_State* lua, int index, const char* what, std::int64_
 // What the call at pid left above `base`.
 TileCoord returned_tile(lua_State* lua, int base, std::int64_t pid) {
     const int values = lua_gettop(lua) - base;
-    if (values == 0 || lua_isnil(lua, base + 1)) return kNoTile;
+    if (lua_isnoneornil(lua, base + 1) && lua_isnoneornil(lua, base + 2)) return kNoTile;
     if (values != 2) {
         throw BadInput(std::string(kLuaName) + ": pid " + std::to_string(pid) + " returns " +
                        std::to_string(values) + (values == 1 ? " value" : " values") +

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/box_lines.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/random.hpp"
+#include "support/catch.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+Tensor matrix(std::int64_t rows, std::int64_t columns, int element_bytes, std::int64_t pitch_bytes = 0) {
+    Tensor tensor;
+    tensor.name = "T";
+    tensor.rank = 2;
+    tensor.shape = {rows, columns};
+    tensor.stride_bytes = {pitch_bytes != 0 ? pitch_bytes : columns * element_bytes, element_bytes};
+    tensor.element_bytes = element_bytes;
+    return tensor;
+}
+
+BoxWalk box_at(Index start, Index extent, Path path = Path::Tma, Index step = {}) {
+    BoxWalk box;
+    box.path = path;
+    box.start = start;
+    box.extent = extent;
+    box.step = step;
+    return box;
+}
+
+std::vector<LineRequest> requests_of(const Tensor& tensor, const BoxWalk& box, std::int64_t step = 0) {
+    std::vector<LineRequest> requests;
+    expand(tensor, box, step, requests);
+    return requests;
+}
+
+int sectors_of(const std::vector<LineRequest>& requests) {
+    int sum = 0;
+    for (const LineRequest& request : requests) sum += __builtin_popcount(request.sectors);
+    return sum;
+}
+
+// The slow way: byte by byte, in the order the header promises; a request ends where the column, the row or
+// the line changes.
+struct OracleRequest {
+    std::uint64_t line;
+    std::set<int> bytes;
+};
+
+std::vector<OracleRequest> oracle(const Tensor& t, const BoxWalk& box, std::int64_t step) {
+    const int inner = t.rank - 1;
+    std::vector<Index> rows;
+    Index at{};
+    const auto start = [&](int d) { return box.start[std::size_t(d)] + step * box.step[std::size_t(d)]; };
+    const auto enumerate = [&](auto&& self, int d) -> void {
+        if (d == inner) return rows.push_back(at);
+        for (std::int64_t i = 0; i < box.extent[std::size_t(d)]; ++i) {
+            at[std::size_t(d)] = start(d) + i;
+            if (at[std::size_t(d)] >= 0 && at[std::size_t(d)] < t.shape[std::size_t(d)]) self(self, d + 1);
+        }
+    };
+    enumerate(enumerate, 0);
+
+    const std::int64_t row_bytes = box.extent[std::size_t(inner)] * t.element_bytes;
+    const std::int64_t width = box.path == Path::Tma ? 128 : row_bytes;
+    std::vector<OracleRequest> requests;
+    for (std::int64_t column = 0; column < row_bytes; column += width) {
+        for (const Index& row : rows) {
+            bool fresh = true;
+            for (std::int64_t b = column; b < std::min(column + width, row_bytes); ++b) {
+                const std::int64_t byte = start(inner) * t.element_bytes + b;
+                if (byte < 0 || byte >= t.shape[std::size_t(inner)] * t.element_bytes) continue;
+                std::uint64_t address = t.base + std::uint64_t(byte);
+                for (int d = 0; d < inner; ++d)
+                    address += std::uint64_t(row[std::size_t(d)] * t.stride_bytes[std::size_t(d)]);
+                if (fresh || requests.back().line != address / 128) requests.push_back({address / 128, {}});
+                fresh = false;
+                requests.back().bytes.insert(int(address % 128));
+            }
+        }
+    }
+    return requests;
+}
+
+}  // namespace
+
+TEST_CASE("A 128 x 64 box of bf16 is one whole line per row") {
+    const auto requests = requests_of(matrix(8192, 8192, 2), box_at({128, 64}, {128, 64}));
+    REQUIRE(requests.size() == 128);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        CHECK(requests[i].line == (128 + i) * 128 + 1);  // 8192 bf16 = 128 lines a row
+        CHECK(requests[i].sectors == kWholeLine);
+        CHECK(requests[i].partial == 0);
+        CHECK(requests[i].position == i);
+    }
+}
+
+TEST_CASE("TMA moves rows of 256 B as two columns, threads line by line along the row") {
+    const Tensor tensor = matrix(4, 128, 2);
+    std::vector<LineNumber> tma, ld;
+    for (const auto& r : requests_of(tensor, box_at({0, 0}, {4, 128}))) tma.push_back(r.line);
+    for (const auto& r : requests_of(tensor, box_at({0, 0}, {4, 128}, Path::Load))) ld.push_back(r.line);
+    CHECK(tma == std::vector<LineNumber>{0, 2, 4, 6, 1, 3, 5, 7});
+    CHECK(ld == std::vector<LineNumber>{0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+TEST_CASE("Rows of 64 B ask for the half of the line they need") {
+    const auto requests = requests_of(matrix(64, 64, 2), box_at({0, 32}, {2, 32}));
+    REQUIRE(requests.size() == 2);
+    CHECK(requests[0].sectors == 0b1100);
+}
+
+TEST_CASE("A pitch that is no multiple of 128 B makes rows straddle two lines") {
+    // 1010 bf16: 2020 B a row; row 1 begins at byte 2020 = line 15, byte 100 and ends 4 bytes short of sector
+    // 3 of line 16.
+    const auto requests = requests_of(matrix(8, 1010, 2), box_at({1, 0}, {1, 64}));
+    REQUIRE(requests.size() == 2);
+    CHECK(requests[0].line == 15);
+    CHECK(requests[0].sectors == 0b1000);
+    CHECK(requests[0].partial == 0b1000);
+    CHECK(requests[1].line == 16);
+    CHECK(requests[1].sectors == 0b1111);
+    CHECK(requests[1].partial == 0b1000);
+}
+
+TEST_CASE("What lies outside the tensor is not requested") {
+    const Tensor tensor = matrix(100, 64, 2);
+    CHECK(requests_of(tensor, box_at({96, 0}, {128, 64})).size() == 4);
+    CHECK(requests_of(tensor, box_at({-2, 0}, {4, 64})).size() == 2);
+    CHECK(requests_of(tensor, box_at({100, 0}, {4, 64})).empty());
+    CHECK(requests_of(tensor, box_at({0, -64}, {4, 64})).empty());
+    // Half a column to the left: 64 B remain of each row.
+    CHECK(sectors_of(requests_of(tensor, box_at({0, -32}, {4, 64}))) == 8);
+}
+
+TEST_CASE("A box moves by its step") {
+    const Tensor tensor = matrix(128, 640, 2);
+    const BoxWalk box = box_at({0, 0}, {1, 64}, Path::Tma, {0, 64});
+    for (int step = 0; step < 10; ++step)
+        CHECK(requests_of(tensor, box, step).at(0).line == LineNumber(step));
+    CHECK(requests_of(tensor, box, 10).empty());
+}
+
+TEST_CASE("expand() appends to what is there") {
+    const Tensor tensor = matrix(4, 64, 2);
+    std::vector<LineRequest> requests;
+    expand(tensor, box_at({0, 0}, {4, 64}), 0, requests);
+    expand(tensor, box_at({0, 0}, {2, 64}), 0, requests);
+    REQUIRE(requests.size() == 6);
+    CHECK(requests[4].position == 0);
+}
+
+TEST_CASE("Random boxes ask for what a byte-by-byte walk finds") {
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u);
+    RandomStream random(seed, 0);
+    for (int round = 0; round < 60; ++round) {
+        INFO("seed " << seed << " round " << round);
+        Tensor tensor;
+        tensor.rank = 1 + static_cast<int>(random.below(4));
+        tensor.element_bytes = 1 << random.below(4);
+        tensor.base = random.below(4) * 2097152ull;
+        BoxWalk box;
+        box.path = static_cast<Path>(random.below(3));
+        std::int64_t stride = tensor.element_bytes;
+        for (std::size_t d = static_cast<std::size_t>(tensor.rank); d-- > 0;) {
+            const bool inner = d + 1 == static_cast<std::size_t>(tensor.rank);
+            tensor.shape[d] = 1 + random.below(inner ? 300 : 6);
+            tensor.stride_bytes[d] = stride;
+            stride *= tensor.shape[d];
+            stride += tensor.element_bytes * static_cast<std::int64_t>(random.below(20));
+            box.extent[d] = 1 + random.below(inner ? 200 : 6);
+            box.start[d] = static_cast<std::int64_t>(random.below(inner ? 300 : 8)) - (inner ? 100 : 3);
+            box.step[d] = static_cast<std::int64_t>(random.below(7)) - 3;
+        }
+        const std::int64_t step = random.below(4);
+        const auto expected = oracle(tensor, box, step);
+        const auto requests = requests_of(tensor, box, step);
+        REQUIRE(requests.size() == expected.size());
+        CHECK(static_cast<std::int64_t>(requests.size()) <= most_requests(tensor, box));
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            std::map<int, int> bytes_of_sector;
+            for (const int byte : expected[i].bytes) ++bytes_of_sector[byte / 32];
+            unsigned touched = 0, partial = 0;
+            for (const auto& [sector, bytes] : bytes_of_sector) {
+                touched |= 1u << sector;
+                if (bytes < 32) partial |= 1u << sector;
+            }
+            REQUIRE(requests[i].line == expected[i].line);
+            REQUIRE(requests[i].sectors == touched);
+            REQUIRE(requests[i].partial == partial);
+            REQUIRE(requests[i].position == i);
+        }
+    }
+}

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every CUDA call is checked: what was being done, and what CUDA says. Private to gpu/ (includes the runtime's header).
+// Every CUDA call is checked: what was being done, and what CUDA says. Private to gpu/ (includes the
+// runtime's header).
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <string>
+
+#include <cuda_runtime_api.h>
 
 #include "base/error.hpp"
 
@@ -12,8 +13,10 @@ namespace l2lens::gpu {
 
 inline void check_cuda(cudaError_t status, const std::string& doing) {
     if (status == cudaSuccess) return;
-    const std::string message = doing + ": " + cudaGetErrorName(status) + " (" + cudaGetErrorString(status) + ")";
-    if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver || status == cudaErrorMemoryAllocation)
+    const std::string message =
+        doing + ": " + cudaGetErrorName(status) + " (" + cudaGetErrorString(status) + ")";
+    if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver ||
+        status == cudaErrorMemoryAllocation)
         throw Unavailable(message);
     throw Error(ExitCode::Internal, message);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/device.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+#include <unistd.h>
 
 #include "base/error.hpp"
 
@@ -16,8 +16,8 @@
 namespace l2lens::gpu {
 namespace {
 
-// The few driver entry points needed, declared here so that no toolkit is needed to build: the driver's C interface
-// is stable (cuda.h: CUresult is an int, CUdevice is an int, attribute numbers never change).
+// The few driver entry points needed, declared here so that no toolkit is needed to build: the driver's C
+// interface is stable (cuda.h: CUresult is an int, CUdevice is an int, attribute numbers never change).
 enum DriverAttribute { kSmCount = 16, kL2Bytes = 38, kComputeMajor = 75, kComputeMinor = 76 };
 
 struct Driver {
@@ -78,7 +78,8 @@ GpuInfo describe_gpu(const Driver& driver, int index) {
 
 // NVML adds the driver's version and MIG; both are optional knowledge.
 void ask_nvml(DeviceReport& report) {
-    auto library = SharedLibrary::open({"libnvidia-ml.so.1"}, {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"});
+    auto library =
+        SharedLibrary::open({"libnvidia-ml.so.1"}, {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"});
     if (!library) return;
     auto* init = library->function<int()>("nvmlInit_v2");
     auto* shutdown = library->function<int()>("nvmlShutdown");
@@ -112,8 +113,9 @@ void ask_driver(DeviceReport& report) {
     const auto driver = load_driver(*library);
     int count = 0;
     if (!driver || driver->init(0) != 0 || driver->device_count(&count) != 0 || count == 0) {
-        report.findings.push_back({Finding::Level::Missing, "the driver sees no GPU",
-                                   "check `nvidia-smi`, CUDA_VISIBLE_DEVICES and the container's --gpus option"});
+        report.findings.push_back(
+            {Finding::Level::Missing, "the driver sees no GPU",
+             "check `nvidia-smi`, CUDA_VISIBLE_DEVICES and the container's --gpus option"});
         return;
     }
     driver->version(&report.cuda_version);
@@ -143,16 +145,18 @@ void judge_gpus(DeviceReport& report) {
              << gpu.compute_minor << ", " << gpu.sms << " SMs, L2 " << gpu.l2_bytes / (1 << 20) << " MiB";
         report.findings.push_back({Finding::Level::Good, line.str(), ""});
         if (gpu.mig_enabled.value_or(false))
-            report.findings.push_back({Finding::Level::Missing,
-                                       "GPU " + std::to_string(gpu.index) + " is split by MIG: its L2 counters cannot be read",
-                                       "use a GPU without MIG"});
+            report.findings.push_back(
+                {Finding::Level::Missing,
+                 "GPU " + std::to_string(gpu.index) + " is split by MIG: its L2 counters cannot be read",
+                 "use a GPU without MIG"});
     }
 }
 
 void judge_counters(DeviceReport& report) {
     if (report.built_with.empty())
-        report.findings.push_back({Finding::Level::Missing, "built without CUDA: no kernels to measure",
-                                   "install a CUDA toolkit (nvcc) and build again, or import `ncu --csv` files"});
+        report.findings.push_back(
+            {Finding::Level::Missing, "built without CUDA: no kernels to measure",
+             "install a CUDA toolkit (nvcc) and build again, or import `ncu --csv` files"});
     if (report.gpus.empty()) return;
     if (report.cupti_path.empty())
         report.findings.push_back({Finding::Level::Missing, "CUPTI not found (libcupti.so)",
@@ -165,7 +169,8 @@ void judge_counters(DeviceReport& report) {
                                    "run as root or with CAP_SYS_ADMIN, or set `options nvidia "
                                    "NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d"});
     if (!report.attached_profiler.empty())
-        report.findings.push_back({Finding::Level::Missing, "another profiler is attached: " + report.attached_profiler,
+        report.findings.push_back({Finding::Level::Missing,
+                                   "another profiler is attached: " + report.attached_profiler,
                                    "run without it: one tool holds the counters at a time"});
 }
 
@@ -202,16 +207,26 @@ bool has_sys_admin(const std::string& proc_status_text) {
 // The chips CUPTI 13.0 lists, for the compute capability that only they have.
 std::string chip_of_compute_capability(int major, int minor) {
     switch (major * 10 + minor) {
-        case 70: return "GV100";
-        case 75: return "TU102";
-        case 80: return "GA100";
-        case 86: return "GA102";
-        case 89: return "AD102";
-        case 90: return "GH100";
-        case 100: return "GB100";
-        case 103: return "GB110";
-        case 120: return "GB202";
-        default: return "";
+        case 70:
+            return "GV100";
+        case 75:
+            return "TU102";
+        case 80:
+            return "GA100";
+        case 86:
+            return "GA102";
+        case 89:
+            return "AD102";
+        case 90:
+            return "GH100";
+        case 100:
+            return "GB100";
+        case 103:
+            return "GB110";
+        case 120:
+            return "GB202";
+        default:
+            return "";
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is to measure with: driver, GPUs, CUPTI, and whether this user may read counters. Everything is opened at
-// run time, so this compiles and answers on a machine without a GPU; `l2lens doctor` prints it.
+// What there is to measure with: driver, GPUs, CUPTI, and whether this user may read counters. Everything is
+// opened at run time, so this compiles and answers on a machine without a GPU; `l2lens doctor` prints it.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,9 @@ struct DeviceReport {
     std::vector<GpuInfo> gpus;
     std::string cupti_path;  // "" when CUPTI was not found
     int cupti_version = 0;
-    bool administrator = false;                         // root or CAP_SYS_ADMIN
-    std::optional<bool> counters_need_administrator;    // RmProfilingAdminOnly
-    std::string attached_profiler;                      // "ncu", "a CUDA injection library (...)", "" for none
+    bool administrator = false;                       // root or CAP_SYS_ADMIN
+    std::optional<bool> counters_need_administrator;  // RmProfilingAdminOnly
+    std::string attached_profiler;                    // "ncu", "a CUDA injection library (...)", "" for none
     std::vector<Finding> findings;
 
     bool can_run_kernels() const { return !gpus.empty() && !built_with.empty(); }

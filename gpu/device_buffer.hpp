@@ -2,10 +2,10 @@
 // Device memory that frees itself. Private to gpu/ (includes the runtime's header).
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <span>
 #include <vector>
+
+#include <cuda_runtime_api.h>
 
 #include "gpu/cuda_check.hpp"
 
@@ -21,7 +21,8 @@ public:
                        "allocating " + std::to_string(bytes()) + " bytes of device memory");
     }
     explicit DeviceBuffer(std::span<const T> values) : DeviceBuffer(values.size()) {
-        check_cuda(cudaMemcpy(data_, values.data(), bytes(), cudaMemcpyHostToDevice), "copying to the device");
+        check_cuda(cudaMemcpy(data_, values.data(), bytes(), cudaMemcpyHostToDevice),
+                   "copying to the device");
     }
     DeviceBuffer(DeviceBuffer&& other) noexcept : data_(other.data_), count_(other.count_) {
         other.data_ = nullptr;
@@ -42,7 +43,8 @@ public:
 
     std::vector<T> to_host() const {
         std::vector<T> values(count_);
-        check_cuda(cudaMemcpy(values.data(), data_, bytes(), cudaMemcpyDeviceToHost), "copying from the device");
+        check_cuda(cudaMemcpy(values.data(), data_, bytes(), cudaMemcpyDeviceToHost),
+                   "copying from the device");
         return values;
     }
 

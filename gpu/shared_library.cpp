@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/shared_library.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <cstdlib>
 #include <filesystem>
+
+#include <dlfcn.h>
+#include <link.h>
 
 namespace l2lens::gpu {
 

@@ -11,8 +11,8 @@ namespace l2lens::gpu {
 
 class SharedLibrary {
 public:
-    // The first of `names` that opens: each is tried by itself (LD_LIBRARY_PATH, the loader's cache), then in each of
-    // `folders`. Empty when none does.
+    // The first of `names` that opens: each is tried by itself (LD_LIBRARY_PATH, the loader's cache), then in
+    // each of `folders`. Empty when none does.
     static std::optional<SharedLibrary> open(const std::vector<std::string>& names,
                                              const std::vector<std::string>& folders = {});
 

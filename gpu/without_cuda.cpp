@@ -16,11 +16,19 @@ namespace {
 }  // namespace
 
 struct CounterSession::State {};
-CounterSession::CounterSession(std::vector<std::string>) { refuse("counters cannot be read"); }
+CounterSession::CounterSession(std::vector<std::string>) {
+    refuse("counters cannot be read");
+}
 CounterSession::~CounterSession() = default;
-const std::vector<std::string>& CounterSession::metrics() const { refuse("no metrics"); }
-const std::string& CounterSession::chip() const { refuse("no chip"); }
-int CounterSession::passes() const { refuse("no passes"); }
+const std::vector<std::string>& CounterSession::metrics() const {
+    refuse("no metrics");
+}
+const std::string& CounterSession::chip() const {
+    refuse("no chip");
+}
+int CounterSession::passes() const {
+    refuse("no passes");
+}
 std::vector<double> CounterSession::measure(const std::function<void()>&, const std::function<void()>&) {
     refuse("counters cannot be read");
 }
@@ -28,10 +36,20 @@ std::vector<CounterValue> CounterSession::measure_repeatedly(const std::function
                                                              const std::function<void()>&, int) {
     refuse("counters cannot be read");
 }
-std::string current_chip() { refuse("no chip"); }
-std::vector<std::string> supported_chips() { refuse("CUPTI's chips cannot be listed"); }
-std::vector<std::string> metrics_of_chip(const std::string&) { refuse("CUPTI's metrics cannot be listed"); }
-std::string metric_description(const std::string&, const std::string&) { refuse("CUPTI's metrics cannot be listed"); }
-void check_metric_names(const std::string&, std::span<const std::string>) { refuse("metric names cannot be checked"); }
+std::string current_chip() {
+    refuse("no chip");
+}
+std::vector<std::string> supported_chips() {
+    refuse("CUPTI's chips cannot be listed");
+}
+std::vector<std::string> metrics_of_chip(const std::string&) {
+    refuse("CUPTI's metrics cannot be listed");
+}
+std::string metric_description(const std::string&, const std::string&) {
+    refuse("CUPTI's metrics cannot be listed");
+}
+void check_metric_names(const std::string&, std::span<const std::string>) {
+    refuse("metric names cannot be checked");
+}
 
 }  // namespace l2lens::gpu

@@ -40,12 +40,26 @@ int count_passes(std::vector<std::uint8_t>& config) {
     return static_cast<int>(params.numOfPasses);
 }
 
-CUpti_RangeProfiler_Object* enable_range_profiler() {
+// The calling thread's context; CUPTI takes no "current one" here.
+CUcontext current_context() {
     check_cuda(cudaFree(nullptr), "creating the CUDA context");
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    check_cuda(
+        cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 12000, cudaEnableDefault, &found),
+        "asking the driver for cuCtxGetCurrent");
+    CUcontext context = nullptr;
+    reinterpret_cast<decltype(&::cuCtxGetCurrent)>(function)(&context);
+    if (!context) throw Error(ExitCode::Internal, "this thread has no CUDA context");
+    return context;
+}
+
+CUpti_RangeProfiler_Object* enable_range_profiler() {
+    const CUcontext context = current_context();
     auto init = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params);
     L2LENS_CUPTI(ProfilerInitialize, &init);
     auto params = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params);
-    params.ctx = nullptr;  // the calling thread's current context
+    params.ctx = context;
     L2LENS_CUPTI(RangeEnable, &params);
     return params.pRangeProfilerObject;
 }
@@ -127,8 +141,7 @@ struct CounterSession::State {
         auto decode = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params);
         decode.pRangeProfilerObject = profiler;
         L2LENS_CUPTI(RangeDecodeData, &decode);
-        if (decode.numOfRangeDropped != 0)
-            throw Error(ExitCode::Internal, "CUPTI dropped the counted range");
+        if (decode.numOfRangeDropped != 0) throw Error(ExitCode::Internal, "CUPTI dropped the counted range");
         std::vector<double> values(metrics.size());
         auto params = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
         params.pHostObject = host->get();
@@ -166,7 +179,8 @@ int CounterSession::passes() const {
     return state_->passes;
 }
 
-std::vector<double> CounterSession::measure(const std::function<void()>& launch, const std::function<void()>& prepare) {
+std::vector<double> CounterSession::measure(const std::function<void()>& launch,
+                                            const std::function<void()>& prepare) {
     state_->reset_counter_data();
     state_->set_config();
     while (!state_->run_pass(launch, prepare)) {
@@ -175,11 +189,13 @@ std::vector<double> CounterSession::measure(const std::function<void()>& launch,
 }
 
 std::vector<CounterValue> CounterSession::measure_repeatedly(const std::function<void()>& launch,
-                                                             const std::function<void()>& prepare, int repeats) {
+                                                             const std::function<void()>& prepare,
+                                                             int repeats) {
     std::vector<std::vector<double>> readings(metrics().size());
     for (int i = 0; i < repeats; ++i) {
         const auto values = measure(launch, prepare);
-        for (std::size_t metric = 0; metric < values.size(); ++metric) readings[metric].push_back(values[metric]);
+        for (std::size_t metric = 0; metric < values.size(); ++metric)
+            readings[metric].push_back(values[metric]);
     }
     std::vector<CounterValue> result;
     for (std::size_t metric = 0; metric < readings.size(); ++metric) {

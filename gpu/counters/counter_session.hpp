@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hardware counters of one launch, read in as many passes as they need: the launch is repeated by us (user replay),
-// with the caches put back to the same state before each pass.
+// Hardware counters of one launch, read in as many passes as they need: the launch is repeated by us (user
+// replay), with the caches put back to the same state before each pass.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ struct CounterValue {
 
 class CounterSession {
 public:
-    // On the calling thread's current CUDA context. Throws BadInput for a metric the chip does not have, Unavailable
-    // when counters cannot be read here.
+    // On the calling thread's current CUDA context. Throws BadInput for a metric the chip does not have,
+    // Unavailable when counters cannot be read here.
     explicit CounterSession(std::vector<std::string> metrics);
     ~CounterSession();
     CounterSession(const CounterSession&) = delete;
@@ -33,8 +33,8 @@ public:
     const std::string& chip() const;
     int passes() const;
 
-    // Calls prepare() and launch() once per pass; only what launch() enqueues is counted. Both may be asynchronous:
-    // the device is synchronised around the range. Values in the order of metrics().
+    // Calls prepare() and launch() once per pass; only what launch() enqueues is counted. Both may be
+    // asynchronous: the device is synchronised around the range. Values in the order of metrics().
     std::vector<double> measure(const std::function<void()>& launch, const std::function<void()>& prepare);
 
     // The same, `repeats` times over.

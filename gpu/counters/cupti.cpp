@@ -22,7 +22,8 @@ Cupti load_cupti() {
     const auto library = open_cupti();
     if (!library)
         throw Unavailable(
-            "CUPTI not found (libcupti.so); install the CUDA toolkit's CUPTI or add its folder to LD_LIBRARY_PATH");
+            "CUPTI not found (libcupti.so); install the CUDA toolkit's CUPTI or add its folder to "
+            "LD_LIBRARY_PATH");
     Cupti c{};
     load(*library, "cuptiGetResultString", c.GetResultString);
     load(*library, "cuptiDeviceGetChipName", c.DeviceGetChipName);
@@ -60,9 +61,11 @@ std::string remedy_for(CUptiResult result) {
             return "the driver reserves counters to administrators: run as root, or set `options nvidia "
                    "NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d";
         case CUPTI_ERROR_HARDWARE_BUSY:
-            return "another profiler holds the counters: stop it (dcgm, ncu, nsys) and try again";
+        case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+            return "another profiler holds the counters: stop it (dcgm, ncu, nsys, a debugger) and try again";
         case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
-            return "this virtual GPU gives no counters: enable profiling for the vGPU, or import an `ncu --csv` file";
+            return "this virtual GPU gives no counters: enable profiling for the vGPU, or import an `ncu "
+                   "--csv` file";
         case CUPTI_ERROR_NOT_INITIALIZED:
             return "the driver and CUPTI do not fit together: use the CUPTI of the driver's CUDA version";
         default:

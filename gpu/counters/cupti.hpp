@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's Range Profiler and Profiler Host interfaces, opened at run time. Private to this folder: nobody else
-// includes CUPTI's headers.
+// CUPTI's Range Profiler and Profiler Host interfaces, opened at run time. Private to this folder: nobody
+// else includes CUPTI's headers.
 #pragma once
+
+#include <string>
 
 #include <cupti_profiler_host.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
-
-#include <string>
 
 namespace l2lens::gpu {
 
@@ -40,7 +40,8 @@ struct Cupti {
     decltype(&::cuptiRangeProfilerDecodeData) RangeDecodeData;
 };
 
-// Opened once; throws Unavailable when CUPTI is not there or too old for the Range Profiler (before CUDA 12.6).
+// Opened once; throws Unavailable when CUPTI is not there or too old for the Range Profiler (before
+// CUDA 12.6).
 const Cupti& cupti();
 
 // Throws Unavailable for what a user can mend (permission, another profiler), Error otherwise.

@@ -43,20 +43,31 @@ std::vector<std::string> roll_ups(const ProfilerHost& host, const std::string& b
     return names;
 }
 
-void check_metric_name(const ProfilerHost& host, const std::vector<std::string>& bases, const std::string& metric,
-                       const std::string& chip) {
+// What most people want: the sum of a counter, the per cent of a ratio.
+std::string usual_roll_up(const std::vector<std::string>& known) {
+    for (const char* usual : {".sum", ".pct", ".ratio"})
+        if (std::find(known.begin(), known.end(), usual) != known.end()) return usual;
+    return known.empty() ? "" : known.front();
+}
+
+void check_metric_name(const ProfilerHost& host, const std::vector<std::string>& bases,
+                       const std::string& metric, const std::string& chip) {
     const auto dot = metric.find('.');
     const std::string base = metric.substr(0, dot);
     if (!std::binary_search(bases.begin(), bases.end(), base)) {
         const std::string near = nearest_name(base, bases);
-        throw BadInput(chip + " has no metric '" + base + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+        throw BadInput(chip + " has no metric '" + base + "'" +
+                       (near.empty() ? "" : "; did you mean '" + near + "'?"));
     }
     const auto known = roll_ups(host, base);
     const std::string roll_up = dot == std::string::npos ? "" : metric.substr(dot);
-    if (std::find(known.begin(), known.end(), roll_up) == known.end())
-        throw BadInput("metric '" + base + "' of " + chip +
-                       (roll_up.empty() ? " needs a roll-up" : " has no roll-up '" + roll_up + "'") +
-                       suggestion(roll_up, known));
+    if (roll_up.empty())
+        throw BadInput("metric '" + base + "' needs a roll-up, as in '" + base + usual_roll_up(known) + "'");
+    if (std::find(known.begin(), known.end(), roll_up) == known.end()) {
+        const std::string near = nearest_name(roll_up, known);
+        throw BadInput("metric '" + base + "' of " + chip + " has no roll-up '" + roll_up +
+                       "'; did you mean '" + (near.empty() ? usual_roll_up(known) : near) + "'?");
+    }
 }
 
 }  // namespace

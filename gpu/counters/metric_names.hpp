@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters a chip has, by CUPTI's own lists. Needs CUPTI but no GPU, so a misspelt metric is found on any machine.
+// The counters a chip has, by CUPTI's own lists. Needs CUPTI but no GPU, so a misspelt metric is found on any
+// machine.
 #pragma once
 
 #include <span>
@@ -17,8 +18,8 @@ std::vector<std::string> metrics_of_chip(const std::string& chip);
 // CUPTI's one-line description of a metric.
 std::string metric_description(const std::string& chip, const std::string& metric);
 
-// Throws BadInput for the first name the chip does not have ("lts__t_sector.sum"), with the nearest one: base name and
-// roll-up (.sum, .avg, .avg.pct_of_peak_sustained_elapsed) are both checked.
+// Throws BadInput for the first name the chip does not have ("lts__t_sector.sum"), with the nearest one: base
+// name and roll-up (.sum, .avg, .avg.pct_of_peak_sustained_elapsed) are both checked.
 void check_metric_names(const std::string& chip, std::span<const std::string> metrics);
 
 }  // namespace l2lens::gpu

@@ -30,7 +30,8 @@ __global__ void fill_kernel(std::uint16_t* data, std::size_t count, std::uint64_
 }  // namespace
 
 void fill_random_bf16(void* data, std::size_t count, std::uint64_t seed, void* stream) {
-    fill_kernel<<<1024, 256, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<std::uint16_t*>(data), count, seed);
+    fill_kernel<<<1024, 256, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<std::uint16_t*>(data), count,
+                                                                     seed);
     check_launch("the random fill");
 }
 

@@ -21,7 +21,8 @@ __global__ void read_all(const uint4* data, std::int64_t count, unsigned* never)
 }  // namespace
 
 void flush_l2(const void* buffer, std::int64_t bytes, void* stream) {
-    read_all<<<1056, 256, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<const uint4*>(buffer), bytes / 16, nullptr);
+    read_all<<<1056, 256, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<const uint4*>(buffer),
+                                                                  bytes / 16, nullptr);
     check_launch("the cache flush");
 }
 

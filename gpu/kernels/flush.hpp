@@ -6,8 +6,9 @@
 
 namespace l2lens::gpu {
 
-// Reads `bytes` (more than twice the L2) of device memory with all SMs. Dirty lines of earlier launches are written
-// back, nothing is left dirty: writing a buffer instead would charge its write-backs to the counted launch.
+// Reads `bytes` (more than twice the L2) of device memory with all SMs. Dirty lines of earlier launches are
+// written back, nothing is left dirty: writing a buffer instead would charge its write-backs to the counted
+// launch.
 void flush_l2(const void* buffer, std::int64_t bytes, void* stream = nullptr);
 
 }  // namespace l2lens::gpu

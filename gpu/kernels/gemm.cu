@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Picks the GEMM kernel of a shape, describes the operands to the copy engine, and launches.
-#include "gpu/kernels/gemm.hpp"
-
 #include <array>
 #include <string>
 
 #include "base/error.hpp"
+
 #include "gpu/cuda_check.hpp"
+#include "gpu/kernels/gemm.hpp"
 #include "gpu/kernels/gemm_kernel.cuh"
 #include "gpu/kernels/tensor_map.hpp"
 
@@ -33,8 +33,9 @@ GemmVariant variant() {
 }
 
 const std::array<GemmVariant, 6>& variants() {
-    static const std::array<GemmVariant, 6> all{variant<128, 128, 2>(), variant<128, 128, 1>(), variant<128, 256, 2>(),
-                                                variant<256, 128, 2>(), variant<64, 128, 1>(),  variant<64, 64, 1>()};
+    static const std::array<GemmVariant, 6> all{variant<128, 128, 2>(), variant<128, 128, 1>(),
+                                                variant<128, 256, 2>(), variant<256, 128, 2>(),
+                                                variant<64, 128, 1>(),  variant<64, 64, 1>()};
     return all;
 }
 
@@ -48,7 +49,8 @@ std::string list_variants() {
     std::string text;
     for (const GemmVariant& v : variants()) {
         if (!text.empty()) text += ", ";
-        text += "bm=" + std::to_string(v.bm) + " bn=" + std::to_string(v.bn) + " warps=" + std::to_string(v.warps);
+        text += "bm=" + std::to_string(v.bm) + " bn=" + std::to_string(v.bn) +
+                " warps=" + std::to_string(v.warps);
     }
     return text;
 }
@@ -74,8 +76,8 @@ GemmArgs make_args(const GemmShape& shape, const GemmOperands& operands, const L
     args.c = tile_map(operands.c, shape.m, shape.n, kBlock);
     args.k_steps = static_cast<std::int32_t>((shape.k + kGemmBk - 1) / kGemmBk);
     args.stages = shape.stages;
-    args.work = {plan.order, static_cast<std::int32_t>(plan.launches / shape.cluster()), plan.mode, plan.counter,
-                 plan.records};
+    args.work = {plan.order, static_cast<std::int32_t>(plan.launches / shape.cluster()), plan.mode,
+                 plan.counter, plan.records};
     return args;
 }
 
@@ -90,26 +92,31 @@ void allow_shared_memory(const GemmShape& shape) {
 
 void check_gemm(const GemmShape& shape) {
     if (shape.bk != kGemmBk)
-        throw BadInput("gemm on the GPU has bk=64 only (a 128 B swizzled row), not bk=" + std::to_string(shape.bk));
+        throw BadInput("gemm on the GPU has bk=64 only (a 128 B swizzled row), not bk=" +
+                       std::to_string(shape.bk));
     if (!find_variant(shape))
-        throw BadInput("gemm on the GPU has no tile bm=" + std::to_string(shape.bm) + " bn=" + std::to_string(shape.bn) +
-                       " warps=" + std::to_string(shape.warps) + "; there are: " + list_variants());
+        throw BadInput("gemm on the GPU has no tile bm=" + std::to_string(shape.bm) +
+                       " bn=" + std::to_string(shape.bn) + " warps=" + std::to_string(shape.warps) +
+                       "; there are: " + list_variants());
     if (shape.m < 1 || shape.n < 1 || shape.k < 1) throw BadInput("gemm needs m, n and k of at least 1");
     const std::int64_t a_row = shape.a_k_major ? shape.k : shape.m;
     const std::int64_t b_row = shape.b_k_major ? shape.k : shape.n;
     if (a_row % 8 != 0 || b_row % 8 != 0 || shape.n % 8 != 0)
-        throw BadInput("gemm on the GPU needs rows of A, B and C that are multiples of 8 elements (16 B, a tensor map's "
-                       "stride); here they are " +
-                       std::to_string(a_row) + ", " + std::to_string(b_row) + " and " + std::to_string(shape.n));
+        throw BadInput(
+            "gemm on the GPU needs rows of A, B and C that are multiples of 8 elements (16 B, a tensor map's "
+            "stride); here they are " +
+            std::to_string(a_row) + ", " + std::to_string(b_row) + " and " + std::to_string(shape.n));
     if (shape.tile_rows() > 0xFFFE || shape.tile_columns() > 0xFFFE)
         throw BadInput("gemm on the GPU takes at most 65534 tiles along an axis");
     if (shape.cluster_rows < 1 || shape.cluster_columns < 1 || shape.cluster() > 2)
         throw BadInput("gemm on the GPU runs in clusters of 1x1, 2x1 or 1x2 CTAs");
     const std::int64_t bytes = find_variant(shape)->shared_bytes(shape.stages);
-    constexpr std::int64_t kMost = 227 * 1024;  // per CTA at compute capability 9.0, CUDA C++ Programming Guide
+    constexpr std::int64_t kMost =
+        227 * 1024;  // per CTA at compute capability 9.0, CUDA C++ Programming Guide
     if (shape.stages < 2 || shape.stages > kMaxStages || bytes > kMost)
-        throw BadInput("gemm on the GPU takes 2 to 12 stages that fit 227 KiB; " + std::to_string(shape.stages) +
-                       " stages of this tile need " + std::to_string(bytes / 1024) + " KiB");
+        throw BadInput("gemm on the GPU takes 2 to 12 stages that fit 227 KiB; " +
+                       std::to_string(shape.stages) + " stages of this tile need " +
+                       std::to_string(bytes / 1024) + " KiB");
 }
 
 std::int64_t gemm_shared_memory(const GemmShape& shape) {
@@ -121,8 +128,8 @@ int gemm_ctas_per_sm(const GemmShape& shape) {
     const auto bytes = static_cast<std::size_t>(gemm_shared_memory(shape));
     allow_shared_memory(shape);
     int ctas = 0;
-    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, reinterpret_cast<const void*>(kernel_of(shape)),
-                                                             shape.warps * 32 + 32, bytes),
+    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                   &ctas, reinterpret_cast<const void*>(kernel_of(shape)), shape.warps * 32 + 32, bytes),
                "asking for the gemm kernel's occupancy");
     return ctas;
 }
@@ -131,10 +138,12 @@ void launch_gemm(const GemmShape& shape, const GemmOperands& operands, const Lau
     const auto bytes = static_cast<std::size_t>(gemm_shared_memory(shape));
     allow_shared_memory(shape);
     if (plan.launches % shape.cluster() != 0)
-        throw BadInput("an order of " + std::to_string(plan.launches) + " launch ids cannot be cut into clusters of 2");
+        throw BadInput("an order of " + std::to_string(plan.launches) +
+                       " launch ids cannot be cut into clusters of 2");
     auto* stream = static_cast<cudaStream_t>(plan.stream);
     if (plan.mode == LaunchMode::Dynamic)
-        check_cuda(cudaMemsetAsync(plan.counter, 0, sizeof(std::uint32_t), stream), "resetting the tile counter");
+        check_cuda(cudaMemsetAsync(plan.counter, 0, sizeof(std::uint32_t), stream),
+                   "resetting the tile counter");
 
     GemmArgs args = make_args(shape, operands, plan);
     const std::int64_t ctas = plan.mode == LaunchMode::Grid ? plan.launches : plan.persistent_ctas;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = A B on Hopper's tensor cores: bf16 operands, fp32 accumulation, TMA loads into a ring of stages, one producer
-// warp and 4 or 8 warps of wgmma, C stored by TMA. Same parameters as models/kernels/gemm.lua.
+// C = A B on Hopper's tensor cores: bf16 operands, fp32 accumulation, TMA loads into a ring of stages, one
+// producer warp and 4 or 8 warps of wgmma, C stored by TMA. Same parameters as models/kernels/gemm.lua.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct GemmShape {
     int bk = 64;
     int stages = 4;
     int warps = 8;  // of wgmma; the producer warp comes on top
-    // As BLAS writes it, each operand by its contiguous axis: tn is A[m,k], B[n,k]; tt is B[k,n]; nn is A[k,m]; nt
-    // both.
+    // As BLAS writes it, each operand by its contiguous axis: tn is A[m,k], B[n,k]; tt is B[k,n]; nn is
+    // A[k,m]; nt both.
     bool a_k_major = true;
     bool b_k_major = true;
     int cluster_rows = 1;     // 2: pairs of tiles of one column share B by multicast

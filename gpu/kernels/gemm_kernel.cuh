@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GEMM kernel proper. One producer warp keeps a ring of stages full with TMA; one or two warpgroups multiply and
-// store. A tile's k-step is one stage: a box of A, then a box of B.
+// The GEMM kernel proper. One producer warp keeps a ring of stages full with TMA; one or two warpgroups
+// multiply and store. A tile's k-step is one stage: a box of A, then a box of B.
 #pragma once
+
+#include <cstdint>
 
 #include <cuda.h>
 #include <cuda_bf16.h>
-
-#include <cstdint>
 
 #include "gpu/kernels/hopper.cuh"
 #include "gpu/kernels/wgmma.cuh"
@@ -14,9 +14,9 @@
 
 namespace l2lens::gpu {
 
-inline constexpr int kGemmBk = 64;            // elements of k in a stage: 128 B, the widest swizzle
-inline constexpr int kBlock = 64;             // rows or columns of a block whose rows are 128 B
-inline constexpr int kBlockBytes = 8192;      // 64 rows of 128 B
+inline constexpr int kGemmBk = 64;        // elements of k in a stage: 128 B, the widest swizzle
+inline constexpr int kBlock = 64;         // rows or columns of a block whose rows are 128 B
+inline constexpr int kBlockBytes = 8192;  // 64 rows of 128 B
 inline constexpr int kMaxStages = 12;
 
 enum class Share : std::int32_t { Nothing, A, B };  // which operand the CTAs of a cluster have in common
@@ -33,9 +33,9 @@ struct GemmArgs {
 template <int BM, int BN, int WarpGroups>
 struct GemmLayout {
     static constexpr int kStageBytes = (BM + BN) * kGemmBk * 2;
-    static constexpr int kRows = BM / WarpGroups;                             // of a warpgroup
-    static constexpr int kChunks = (kRows / kBlock) * (BN / kBlock);          // 64 x 64 pieces of its C
-    static constexpr int kBuffers = kChunks > 1 ? 2 : 1;                      // pieces being stored at once
+    static constexpr int kRows = BM / WarpGroups;                     // of a warpgroup
+    static constexpr int kChunks = (kRows / kBlock) * (BN / kBlock);  // 64 x 64 pieces of its C
+    static constexpr int kBuffers = kChunks > 1 ? 2 : 1;              // pieces being stored at once
     static constexpr int kStoreBytes = WarpGroups * kBuffers * kBlockBytes;
     struct Barriers {
         WorkQueue queue;
@@ -48,11 +48,11 @@ struct GemmLayout {
     }
 };
 
-// A box of an operand, or this CTA's half of it for both CTAs of the cluster. `first` is the box's first row or column
-// of C; an operand contiguous along that axis comes in blocks of 64 and is halved along k.
+// A box of an operand, or this CTA's half of it for both CTAs of the cluster. `first` is the box's first row
+// or column of C; an operand contiguous along that axis comes in blocks of 64 and is halved along k.
 template <int Extent, bool KMajor>
-__device__ inline void load_operand(const CUtensorMap* map, std::uint32_t to, std::uint32_t barrier, int first, int k,
-                                    bool shared, std::uint32_t rank) {
+__device__ inline void load_operand(const CUtensorMap* map, std::uint32_t to, std::uint32_t barrier,
+                                    int first, int k, bool shared, std::uint32_t rank) {
     constexpr std::uint16_t kBoth = 3;
     if constexpr (KMajor) {
         if (!shared) return hopper::load_box(map, to, barrier, k, first);
@@ -148,8 +148,10 @@ private:
             const std::uint32_t barrier = full(ring.slot);
             hopper::barrier_expect_bytes(barrier, Layout::kStageBytes);
             const int k = step * kGemmBk;
-            load_operand<BM, AKMajor>(&args_.a, a_of(ring.slot), barrier, row, k, args_.share == Share::A, rank_);
-            load_operand<BN, BKMajor>(&args_.b, b_of(ring.slot), barrier, column, k, args_.share == Share::B, rank_);
+            load_operand<BM, AKMajor>(&args_.a, a_of(ring.slot), barrier, row, k, args_.share == Share::A,
+                                      rank_);
+            load_operand<BN, BKMajor>(&args_.b, b_of(ring.slot), barrier, column, k, args_.share == Share::B,
+                                      rank_);
             ring.advance(args_.stages);
         }
     }
@@ -175,7 +177,8 @@ private:
                 multiply(group, ring, sums);
                 store(group, work.tile, sums);
             }
-            if (args_.work.records && threadIdx.x == 0) args_.work.records[work.launch_id].end_ns = hopper::global_timer();
+            if (args_.work.records && threadIdx.x == 0)
+                args_.work.records[work.launch_id].end_ns = hopper::global_timer();
         }
         hopper::store_wait_read<0>();
     }
@@ -186,16 +189,16 @@ private:
         int previous = 0;
         for (int step = 0; step < args_.k_steps; ++step) {
             hopper::barrier_wait(full(ring.slot), ring.parity);
-            const std::uint64_t a =
-                hopper::matrix_descriptor<AKMajor>(a_of(ring.slot) + group * kRowBlocks * kBlockBytes, kBlockBytes);
+            const std::uint64_t a = hopper::matrix_descriptor<AKMajor>(
+                a_of(ring.slot) + group * kRowBlocks * kBlockBytes, kBlockBytes);
             const std::uint64_t b = hopper::matrix_descriptor<BKMajor>(b_of(ring.slot), kBlockBytes);
             hopper::wgmma_fence();
 #pragma unroll
             for (int slice = 0; slice < kGemmBk / 16; ++slice)
 #pragma unroll
                 for (int block = 0; block < kRowBlocks; ++block)
-                    Mma::mma(sums[block], a + (block * kBlockBytes + slice * kStepA) / 16, b + slice * kStepB / 16,
-                             step + slice > 0);
+                    Mma::mma(sums[block], a + (block * kBlockBytes + slice * kStepA) / 16,
+                             b + slice * kStepB / 16, step + slice > 0);
             hopper::wgmma_commit();
             hopper::wgmma_wait<1>();
             if (step > 0) release(previous);
@@ -237,8 +240,8 @@ private:
         }
     }
 
-    // 64 columns of this warp's 16 rows. The 16-byte unit at column u of row r lies at unit u ^ (r % 8), as TMA's 128 B
-    // swizzle wants it.
+    // 64 columns of this warp's 16 rows. The 16-byte unit at column u of row r lies at unit u ^ (r % 8), as
+    // TMA's 128 B swizzle wants it.
     __device__ static void write_piece(std::uint32_t buffer, const float* sums) {
         const int lane = threadIdx.x % 32;
         const int row = (threadIdx.x / 32 % 4) * 16 + lane % 16;
@@ -266,7 +269,8 @@ private:
 };
 
 template <int BM, int BN, int WarpGroups, bool AKMajor, bool BKMajor>
-__global__ void __launch_bounds__(WarpGroups * 128 + 32, 1) gemm_kernel(const __grid_constant__ GemmArgs args) {
+__global__ void __launch_bounds__(WarpGroups * 128 + 32, 1)
+    gemm_kernel(const __grid_constant__ GemmArgs args) {
     extern __shared__ std::uint8_t raw[];
     const std::uint32_t misaligned = hopper::shared_address(raw) % GemmLayout<BM, BN, WarpGroups>::kAlignment;
     std::uint8_t* shared = raw + (misaligned ? GemmLayout<BM, BN, WarpGroups>::kAlignment - misaligned : 0);

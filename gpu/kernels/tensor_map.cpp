@@ -12,10 +12,12 @@ namespace {
 decltype(&::cuTensorMapEncodeTiled) encoder() {
     void* function = nullptr;
     cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-    check_cuda(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found),
+    check_cuda(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
+                                                &found),
                "asking the driver for cuTensorMapEncodeTiled");
     if (found != cudaDriverEntryPointSuccess)
-        throw Unavailable("the driver has no tensor maps (cuTensorMapEncodeTiled); install one for CUDA 12 or newer");
+        throw Unavailable(
+            "the driver has no tensor maps (cuTensorMapEncodeTiled); install one for CUDA 12 or newer");
     return reinterpret_cast<decltype(&::cuTensorMapEncodeTiled)>(function);
 }
 
@@ -30,13 +32,13 @@ CUtensorMap tile_map(const void* base, std::int64_t rows, std::int64_t columns, 
     const cuuint32_t every[kRank] = {1, 1};
     CUtensorMap map{};
     const CUresult status =
-        encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, kRank, const_cast<void*>(base), sizes, row_bytes, box, every,
-               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, kRank, const_cast<void*>(base), sizes, row_bytes, box,
+               every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (status != CUDA_SUCCESS)
-        throw Error(ExitCode::Internal, "cuTensorMapEncodeTiled failed with error " + std::to_string(status) + " for " +
-                                            std::to_string(rows) + " x " + std::to_string(columns) + " elements in boxes of " +
-                                            std::to_string(box_rows) + " rows");
+        throw Error(ExitCode::Internal, "cuTensorMapEncodeTiled failed with error " + std::to_string(status) +
+                                            " for " + std::to_string(rows) + " x " + std::to_string(columns) +
+                                            " elements in boxes of " + std::to_string(box_rows) + " rows");
     return map;
 }
 

@@ -2,14 +2,15 @@
 // Tensor maps: what the copy engine is told about a matrix. Private to gpu/kernels (includes CUDA's header).
 #pragma once
 
-#include <cuda.h>
-
 #include <cstdint>
+
+#include <cuda.h>
 
 namespace l2lens::gpu {
 
-// A row-major bf16 matrix without padding, read or written in boxes of `box_rows` x 64 elements (128 B rows under the
-// 128 B swizzle), what lies outside read as zero and not written. Promotes L2 fetches to 128 B, as Triton's maps do.
+// A row-major bf16 matrix without padding, read or written in boxes of `box_rows` x 64 elements (128 B rows
+// under the 128 B swizzle), what lies outside read as zero and not written. Promotes L2 fetches to 128 B, as
+// Triton's maps do.
 CUtensorMap tile_map(const void* base, std::int64_t rows, std::int64_t columns, int box_rows);
 
 }  // namespace l2lens::gpu

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma: a 64 x N tile of fp32 accumulators += A[64,16] B[16,N] in bf16, both operands in shared memory.
-// PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions". The register lists are long, not deep:
-// thread t of the warpgroup holds rows (t / 32) * 16 + (t % 32) / 4 and eight below, columns 8 j + 2 (t % 4) and the next.
+// PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions". The register lists are
+// long, not deep: thread t of the warpgroup holds rows (t / 32) * 16 + (t % 32) / 4 and eight below, columns
+// 8 j + 2 (t % 4) and the next.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,15 @@ __device__ inline void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
-// A matrix in shared memory under the 128 B swizzle ("Matrix Descriptor Format"): address / 16, then the two strides / 16,
-// then the swizzle (1 = 128 B). Rows come in groups of eight, 1024 B apart. An operand that is contiguous along k needs
-// no other stride; one contiguous along m or n is made of blocks of 64 elements, `block_bytes` apart.
+// A matrix in shared memory under the 128 B swizzle ("Matrix Descriptor Format"): address / 16, then the two
+// strides / 16, then the swizzle (1 = 128 B). Rows come in groups of eight, 1024 B apart. An operand that is
+// contiguous along k needs no other stride; one contiguous along m or n is made of blocks of 64 elements,
+// `block_bytes` apart.
 template <bool KMajor>
 __device__ inline std::uint64_t matrix_descriptor(std::uint32_t address, std::uint32_t block_bytes) {
     const std::uint64_t leading = KMajor ? 1 : block_bytes >> 4;
-    return static_cast<std::uint64_t>((address & 0x3FFFF) >> 4) | leading << 16 | std::uint64_t{1024 >> 4} << 32 |
-           std::uint64_t{1} << 62;
+    return static_cast<std::uint64_t>((address & 0x3FFFF) >> 4) | leading << 16 |
+           std::uint64_t{1024 >> 4} << 32 | std::uint64_t{1} << 62;
 }
 
 template <int N, bool AKMajor, bool BKMajor>

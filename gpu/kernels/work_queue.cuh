@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who works on which launch id next. The cluster's first CTA decides (grid, static or dynamic) and tells every CTA of
-// the cluster through a two-entry queue in shared memory, so that loads of the next tile start while this one computes.
+// Who works on which launch id next. The cluster's first CTA decides (grid, static or dynamic) and tells
+// every CTA of the cluster through a two-entry queue in shared memory, so that loads of the next tile start
+// while this one computes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct WorkList {
     TileRecord* records;
 };
 
-struct Work {
+struct alignas(8) Work {
     std::int32_t launch_id;  // -1: nothing left
     std::uint32_t tile;
 };
@@ -62,18 +63,32 @@ public:
     __device__ void publish(WorkQueue& queue) {
         hopper::barrier_wait(hopper::shared_address(&queue.empty[position_.slot]), position_.parity ^ 1);
         const std::int64_t work = take();
-        for (std::uint32_t rank = 0; rank < cluster_; ++rank) {
-            const std::int64_t id = work * cluster_ + rank;
-            const bool done = work >= list_.works;
-            const std::uint32_t entry = hopper::in_cta(hopper::shared_address(&queue.entry[position_.slot]), rank);
-            hopper::store_in_cta(entry, done ? 0xFFFFFFFFu : static_cast<std::uint32_t>(id));
-            hopper::store_in_cta(entry + 4, done ? kNoTilePacked : list_.order[id]);
-            hopper::barrier_arrive(hopper::in_cta(hopper::shared_address(&queue.full[position_.slot]), rank));
+        const std::uint32_t full = hopper::shared_address(&queue.full[position_.slot]);
+        if (cluster_ == 1) {
+            queue.entry[position_.slot] = describe(work, 0);
+            hopper::barrier_arrive_here(full);
+        } else {
+            for (std::uint32_t rank = 0; rank < cluster_; ++rank)
+                send(describe(work, rank), queue, full, rank);
         }
         position_.advance(WorkQueue::kDepth);
     }
 
 private:
+    __device__ Work describe(std::int64_t work, std::uint32_t rank) const {
+        if (work >= list_.works) return {-1, kNoTilePacked};
+        const std::int64_t id = work * cluster_ + rank;
+        return {static_cast<std::int32_t>(id), list_.order[id]};
+    }
+
+    // Asynchronous stores exist in launches with clusters only (elsewhere: an illegal instruction).
+    __device__ void send(Work work, WorkQueue& queue, std::uint32_t full, std::uint32_t rank) const {
+        const std::uint32_t barrier = hopper::in_cta(full, rank);
+        hopper::barrier_expect_bytes_in_cta(barrier, sizeof(Work));
+        hopper::store_pair_in_cta(hopper::in_cta(hopper::shared_address(&queue.entry[position_.slot]), rank),
+                                  static_cast<std::uint32_t>(work.launch_id), work.tile, barrier);
+    }
+
     __device__ std::int64_t take() {
         if (list_.mode == LaunchMode::Dynamic) return atomicAdd(list_.counter, 1u);
         const std::int64_t work = next_;

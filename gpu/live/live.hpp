@@ -46,13 +46,13 @@ struct LiveOptions {
 };
 
 struct LiveResult {
-    std::string gpu;       // "NVIDIA H200"
+    std::string gpu;  // "NVIDIA H200"
     LiveShape shape;
     int ctas_per_sm = 0;
     double time_us = 0;  // median of back-to-back launches; gpu__time_duration.sum is one cold launch
     double time_us_min = 0;
     double time_us_max = 0;
-    int passes = 0;  // launches that one reading of all metrics took
+    int passes = 0;                      // launches that one reading of all metrics took
     std::vector<CounterValue> counters;  // in the order of options.metrics
     std::vector<TileRecord> schedule;    // by launch id, times from the first start on
 };
@@ -61,8 +61,8 @@ struct LiveResult {
 std::vector<std::string> live_kernels();
 LiveShape describe_live(const LiveKernel& kernel);
 
-// Throws BadInput for an order that is not a bijection over the kernel's grid or cannot be cut into its clusters,
-// Unavailable when this machine has no suitable GPU or gives no counters.
+// Throws BadInput for an order that is not a bijection over the kernel's grid or cannot be cut into its
+// clusters, Unavailable when this machine has no suitable GPU or gives no counters.
 LiveResult run_live(const LiveKernel& kernel, std::span<const TileCoord> order, const LiveOptions& options);
 
 // The metrics of the recorded files in traces/h200 that this chip has.

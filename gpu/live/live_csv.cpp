@@ -59,7 +59,8 @@ void write_live_row(std::ostream& out, const LiveKernel& kernel, LaunchMode mode
                     const LiveResult& result) {
     out << kernel.name;
     for (const auto& [name, value] : result.shape.params) out << ',' << value;
-    out << ',' << result.ctas_per_sm << ',' << mode_name(mode) << ',' << quoted(order) << ',' << number(result.time_us);
+    out << ',' << result.ctas_per_sm << ',' << mode_name(mode) << ',' << quoted(order) << ','
+        << number(result.time_us);
     for (const CounterValue& counter : result.counters) out << ',' << number(counter.median);
     out << '\n';
 }
@@ -69,8 +70,8 @@ void write_schedule(std::ostream& out, std::span<const TileCoord> order, const L
     for (std::size_t i = 0; i < order.size() && i < result.schedule.size(); ++i) {
         if (order[i] == kNoTile) continue;
         const TileRecord& tile = result.schedule[i];
-        out << i << ',' << order[i].row << ',' << order[i].column << ',' << tile.sm << ',' << tile.start_ns << ','
-            << tile.end_ns << '\n';
+        out << i << ',' << order[i].row << ',' << order[i].column << ',' << tile.sm << ',' << tile.start_ns
+            << ',' << tile.end_ns << '\n';
     }
 }
 

@@ -21,7 +21,9 @@ public:
         check_cuda(cudaDeviceSynchronize(), "filling the operands");
     }
     int ctas_per_sm() const override { return gemm_ctas_per_sm(shape_); }
-    void launch(const LaunchPlan& plan) override { launch_gemm(shape_, {a_.get(), b_.get(), c_.get()}, plan); }
+    void launch(const LaunchPlan& plan) override {
+        launch_gemm(shape_, {a_.get(), b_.get(), c_.get()}, plan);
+    }
 
 private:
     GemmShape shape_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What run_live() asks of a kernel. A kernel is one file: its parameters, its operands, its launch; and one row of the
-// table in live_kernel.cpp.
+// What run_live() asks of a kernel. A kernel is one file: its parameters, its operands, its launch; and one
+// row of the table in live_kernel.cpp.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,8 @@ std::vector<std::string> recorded_metrics(const std::string& chip) {
     const auto bases = metrics_of_chip(chip);
     std::vector<std::string> metrics;
     for (const std::string metric : kRecorded)
-        if (std::binary_search(bases.begin(), bases.end(), metric.substr(0, metric.find('.')))) metrics.push_back(metric);
+        if (std::binary_search(bases.begin(), bases.end(), metric.substr(0, metric.find('.'))))
+            metrics.push_back(metric);
     return metrics;
 }
 

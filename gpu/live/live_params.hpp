@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key=value parameters of a kernel, read one by one with defaults; what nobody asked for is a misspelling.
+// The key=value parameters of a kernel, read one by one with defaults; what nobody asked for is a
+// misspelling.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,11 @@ public:
 
     std::int64_t integer(const std::string& name, std::int64_t fallback);
     int small_integer(const std::string& name, int fallback);
-    std::string choice(const std::string& name, const std::string& fallback, const std::vector<std::string>& choices);
+    std::string choice(const std::string& name, const std::string& fallback,
+                       const std::vector<std::string>& choices);
 
-    // Throws BadInput for parameters the kernel does not have; returns all of them resolved, in the order asked for.
+    // Throws BadInput for parameters the kernel does not have; returns all of them resolved, in the order
+    // asked for.
     ParamList finish() const;
 
 private:

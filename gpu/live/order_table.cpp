@@ -21,15 +21,17 @@ std::string describe(TileCoord tile) {
 void pair_up(TileCoord& first, TileCoord& second, const LiveShape& shape) {
     const bool share_column = shape.cluster_rows == 2;
     auto outside = [&](TileCoord partner) {
-        return share_column ? TileCoord{shape.grid.rows, partner.column} : TileCoord{partner.row, shape.grid.columns};
+        return share_column ? TileCoord{shape.grid.rows, partner.column}
+                            : TileCoord{partner.row, shape.grid.columns};
     };
     if (first == kNoTile && second == kNoTile) return;
     if (first == kNoTile) first = outside(second);
     if (second == kNoTile) second = outside(first);
     const bool paired = share_column ? first.column == second.column : first.row == second.row;
     if (!paired)
-        throw BadInput("tiles " + describe(first) + " and " + describe(second) + " cannot form a cluster of " +
-                       (share_column ? "2x1: they lie in different columns" : "1x2: they lie in different rows"));
+        throw BadInput(
+            "tiles " + describe(first) + " and " + describe(second) + " cannot form a cluster of " +
+            (share_column ? "2x1: they lie in different columns" : "1x2: they lie in different rows"));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does the GEMM kernel compute every element of C exactly, whatever tile, layout, mode, cluster and edge? Exit 0 when
-// it does, 1 when not, 77 without a GPU that can run it.
-#include <cuda_runtime_api.h>
-
+// Does the GEMM kernel compute every element of C exactly, whatever tile, layout, mode, cluster and edge?
+// Exit 0 when it does, 1 when not, 77 without a GPU that can run it.
 #include <cstdio>
 #include <string>
 #include <vector>
+
+#include <cuda_runtime_api.h>
 
 #include "base/error.hpp"
 #include "order/order.hpp"
@@ -28,8 +28,9 @@ struct Case {
 std::string name_of(const Case& c) {
     const GemmShape& s = c.shape;
     char text[200];
-    std::snprintf(text, sizeof text, "%ldx%ldx%ld %c%c tile %dx%dx%d warps %d stages %d cluster %dx%d mode %d", s.m, s.n,
-                  s.k, s.a_k_major ? 't' : 'n', s.b_k_major ? 'n' : 't', s.bm, s.bn, s.bk, s.warps, s.stages,
+    std::snprintf(text, sizeof text,
+                  "%ldx%ldx%ld %c%c tile %dx%dx%d warps %d stages %d cluster %dx%d mode %d", s.m, s.n, s.k,
+                  s.a_k_major ? 't' : 'n', s.b_k_major ? 'n' : 't', s.bm, s.bn, s.bk, s.warps, s.stages,
                   s.cluster_rows, s.cluster_columns, static_cast<int>(c.mode));
     return text;
 }
@@ -45,16 +46,18 @@ TileSequence cluster_order(const GemmShape& shape) {
     for (std::int32_t row = 0; row < rows; row += shape.cluster_rows)
         for (std::int32_t column = 0; column < columns; column += shape.cluster_columns)
             for (std::int32_t i = 0; i < shape.cluster_rows; ++i)
-                for (std::int32_t j = 0; j < shape.cluster_columns; ++j) order.push_back(tile(row + i, column + j));
+                for (std::int32_t j = 0; j < shape.cluster_columns; ++j)
+                    order.push_back(tile(row + i, column + j));
     return order;
 }
 
 std::int64_t wrong_elements(const Case& c, std::int64_t samples) {
     const GemmShape& s = c.shape;
-    const LiveShape live{{},
-                         {static_cast<std::int32_t>(s.tile_rows()), static_cast<std::int32_t>(s.tile_columns())},
-                         s.cluster_rows,
-                         s.cluster_columns};
+    const LiveShape live{
+        {},
+        {static_cast<std::int32_t>(s.tile_rows()), static_cast<std::int32_t>(s.tile_columns())},
+        s.cluster_rows,
+        s.cluster_columns};
     const auto table = pack_order(cluster_order(s), live);
     const DeviceBuffer<std::uint32_t> order{std::span(table)};
     DeviceBuffer<std::uint32_t> counter(1);
@@ -73,7 +76,8 @@ std::int64_t wrong_elements(const Case& c, std::int64_t samples) {
     plan.counter = counter.get();
     launch_gemm(s, {a.get(), b.get(), out.get()}, plan);
     check_cuda(cudaDeviceSynchronize(), "running " + name_of(c));
-    return count_wrong_elements({s.m, s.n, s.k, s.a_k_major, s.b_k_major, a.get(), b.get(), out.get()}, samples);
+    return count_wrong_elements({s.m, s.n, s.k, s.a_k_major, s.b_k_major, a.get(), b.get(), out.get()},
+                                samples);
 }
 
 std::vector<Case> cases() {
@@ -86,8 +90,10 @@ std::vector<Case> cases() {
     struct Size {
         std::int64_t m, n, k;
     };
-    // Multiples of everything; multiples of nothing; one tile; a k shorter than the ring; more tiles than SMs.
-    const Size sizes[] = {{512, 512, 512}, {1000, 1032, 328}, {56, 40, 24}, {264, 520, 64}, {2056, 2312, 200}};
+    // Multiples of everything; multiples of nothing; one tile; a k shorter than the ring; more tiles than
+    // SMs.
+    const Size sizes[] = {
+        {512, 512, 512}, {1000, 1032, 328}, {56, 40, 24}, {264, 520, 64}, {2056, 2312, 200}};
     const GemmShape usual;
     for (const Tile& tile : tiles)
         for (const Size& size : sizes)

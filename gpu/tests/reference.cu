@@ -21,7 +21,8 @@ __global__ void compare(ReferenceProblem p, std::int64_t samples, unsigned long 
     const std::int64_t j = at % p.n;
     std::int64_t sum = 0;
     for (std::int64_t l = 0; l < p.k; ++l)
-        sum += units(p.a, p.a_k_major ? i * p.k + l : l * p.m + i) * units(p.b, p.b_k_major ? j * p.k + l : l * p.n + j);
+        sum += units(p.a, p.a_k_major ? i * p.k + l : l * p.m + i) *
+               units(p.b, p.b_k_major ? j * p.k + l : l * p.n + j);
     const __nv_bfloat16 expected = __double2bfloat16(static_cast<double>(sum) / 16384.0);
     const auto got = static_cast<const __nv_bfloat16*>(p.c)[at];
     // Compared as bits: the poison is a NaN, and -0 cannot come out of a sum.

@@ -14,9 +14,9 @@ struct ReferenceProblem {
     const void* c;  // what the kernel wrote
 };
 
-// fill_random_bf16() gives multiples of 1/128 in [-1, 1): products are multiples of 2^-14, and their sum is taken in
-// integers, without any rounding. Counts the elements of C that are not the bf16 nearest to it (ties to even), among
-// `samples` elements spread evenly over C (all of them when there are fewer).
+// fill_random_bf16() gives multiples of 1/128 in [-1, 1): products are multiples of 2^-14, and their sum is
+// taken in integers, without any rounding. Counts the elements of C that are not the bf16 nearest to it (ties
+// to even), among `samples` elements spread evenly over C (all of them when there are fewer).
 std::int64_t count_wrong_elements(const ReferenceProblem& problem, std::int64_t samples);
 
 }  // namespace l2lens::gpu

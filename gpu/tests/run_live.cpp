@@ -43,14 +43,24 @@ Request parse(int count, char** words) {
         if (equals == std::string::npos) throw BadInput("'" + word + "' is not name=value");
         const std::string key = word.substr(0, equals);
         const std::string value = word.substr(equals + 1);
-        if (key == "order") request.orders.push_back(value);
-        else if (key == "mode") request.modes.push_back(parse_launch_mode(value));
-        else if (key == "metrics") request.options.metrics = value == "recorded" ? recorded_metrics("GH100") : split(value);
-        else if (key == "repeats") request.options.repeats = std::stoi(value);
-        else if (key == "timed") request.options.timed_launches = std::stoi(value);
-        else if (key == "csv") request.csv = value;
-        else if (key == "schedule") request.schedule = value;
-        else request.kernel.params.emplace_back(key, value);
+        if (key == "order")
+            request.orders.push_back(value);
+        else if (key == "mode")
+            request.modes.push_back(parse_launch_mode(value));
+        else if (key == "metrics")
+            request.options.metrics = value == "recorded" ? recorded_metrics("GH100")
+                                      : value == "none"   ? std::vector<std::string>{}
+                                                          : split(value);
+        else if (key == "repeats")
+            request.options.repeats = std::stoi(value);
+        else if (key == "timed")
+            request.options.timed_launches = std::stoi(value);
+        else if (key == "csv")
+            request.csv = value;
+        else if (key == "schedule")
+            request.schedule = value;
+        else
+            request.kernel.params.emplace_back(key, value);
     }
     if (request.orders.empty()) request.orders = {"row_major"};
     if (request.modes.empty()) request.modes = {LaunchMode::Grid};
@@ -59,8 +69,9 @@ Request parse(int count, char** words) {
 }
 
 void print_summary(const std::string& order, LaunchMode mode, const LiveResult& result) {
-    std::printf("%s %s: %.1f us (%.1f-%.1f), %d CTAs per SM, %d passes\n", order.c_str(), mode_name(mode).c_str(),
-                result.time_us, result.time_us_min, result.time_us_max, result.ctas_per_sm, result.passes);
+    std::printf("%s %s: %.1f us (%.1f-%.1f), %d CTAs per SM, %d passes\n", order.c_str(),
+                mode_name(mode).c_str(), result.time_us, result.time_us_min, result.time_us_max,
+                result.ctas_per_sm, result.passes);
     for (const CounterValue& c : result.counters)
         std::printf("    %-70s %16.2f  spread %6.2f %%\n", c.name.c_str(), c.median, c.spread_pct());
     std::fflush(stdout);
@@ -92,11 +103,11 @@ void measure(const Request& request) {
 
 void print_doctor() {
     const DeviceReport report = inspect_device();
-    std::printf("built with: %s\ndriver: %s, CUDA %d\n", report.built_with.c_str(), report.driver_version.c_str(),
-                report.cuda_version);
+    std::printf("built with: %s\ndriver: %s, CUDA %d\n", report.built_with.c_str(),
+                report.driver_version.c_str(), report.cuda_version);
     for (const Finding& finding : report.findings)
-        std::printf("%s %s%s%s\n", finding.level == Finding::Level::Good ? "ok     " : "MISSING", finding.what.c_str(),
-                    finding.remedy.empty() ? "" : "; ", finding.remedy.c_str());
+        std::printf("%s %s%s%s\n", finding.level == Finding::Level::Good ? "ok     " : "MISSING",
+                    finding.what.c_str(), finding.remedy.empty() ? "" : "; ", finding.remedy.c_str());
     std::printf("kernels: %s, counters: %s\n", report.can_run_kernels() ? "yes" : "no",
                 report.can_read_counters() ? "yes" : "no");
 }

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue: one row per order, and how a name becomes a sequence.
-#include <array>
-
-#include "base/error.hpp"
-#include "base/nearest.hpp"
-#include "order/families.hpp"
+// The catalogue: one row per order. Some names are one formula under the names their libraries give it; the
+// text says so.
+#include "order/catalogue.hpp"
 
 namespace l2lens {
-namespace {
 
-struct OrderRow {
-    OrderInfo info;
-    std::vector<OrderParam> params;
-    BuildOrder build;
-};
-
-const std::vector<OrderRow>& rows() {
+const std::vector<OrderRow>& order_rows() {
     using P = OrderParam;
     static const std::vector<OrderRow> table{
         {{"row_major", "row_major", "row_major", "n fastest: CUDA's own order with n on blockIdx.x",
@@ -50,7 +40,8 @@ const std::vector<OrderRow>& rows() {
           "Warren, Hacker's Delight, chapter 16 (d2xy), x = m"},
          {},
          hilbert},
-        {{"gilbert", "gilbert", "gilbert", "the generalised Hilbert curve, unbroken on any rectangle",
+        {{"gilbert", "gilbert", "gilbert",
+          "the generalised Hilbert curve, at most one diagonal step on any rectangle",
           "Cerveny, github.com/jakubcerveny/gilbert, x = m"},
          {},
          gilbert},
@@ -58,6 +49,10 @@ const std::vector<OrderRow>& rows() {
           "Morton, IBM, 1966; bit 2b+1 -> m, bit 2b -> n"},
          {},
          morton},
+        {{"peano", "peano", "peano", "Peano's curve on the next power-of-three square, cells outside skipped",
+          "Peano, Mathematische Annalen 36, 1890"},
+         {},
+         peano},
         {{"diagonal", "diagonal", "diagonal",
           "for d, for i: (i, (i + d) mod columns); neighbours share nothing",
           "Ruetsch, Micikevicius, Optimizing Matrix Transpose in CUDA, 2009"},
@@ -65,70 +60,171 @@ const std::vector<OrderRow>& rows() {
          diagonal},
         {{"anti_diagonal", "anti_diagonal", "anti_diagonal",
           "wavefronts of constant m + n, as stencil sweeps need",
-          "Lamport, The parallel execution of DO loops, CACM 17(2), 1974 (wavefront)"},
+          "Lamport, CACM 17(2), 1974 (wavefront of a loop nest)"},
          {},
          anti_diagonal},
+        {{"strided", "strided:S", "strided:1009",
+          "tile id * S mod T: an adversary; a bijection only where gcd(S, T) = 1", "modular arithmetic"},
+         {P::integer("S")},
+         strided},
         {{"random", "random:SEED", "random:1", "a fixed shuffle of all tiles: no locality to speak of",
-          "Fisher, Yates, 1938; Durstenfeld, CACM 7(7), 1964"},
+          "Durstenfeld, CACM 7(7), 1964"},
          {P::integer("SEED", 0, std::numeric_limits<Index>::max())},
          shuffled},
+        {{"group_m_rotated", "group_m_rotated:G", "group_m_rotated:8",
+          "group_m whose ragged last group begins at a rotated column",
+          "Triton tutorial 03 as copied with n modulo the last group's size"},
+         {P::integer("G")},
+         group_m_rotated},
+        {{"group_m_tutorial", "group_m_tutorial:G", "group_m_tutorial:8",
+          "group_m whose ragged last group has its rows rotated", "Triton tutorial 03, older versions"},
+         {P::integer("G")},
+         group_m_tutorial},
+        {{"cutlass2_identity", "cutlass2_identity:N", "cutlass2_identity:8",
+          "strips of 2^s <= N columns, s adapted to the columns; padding CTAs exit",
+          "CUTLASS 2.x threadblock_swizzle.h, GemmIdentityThreadblockSwizzle"},
+         {P::integer("N")},
+         cutlass2_identity},
+        {{"cutlass2_identity_coord", "cutlass2_identity_coord:N", "cutlass2_identity_coord:8",
+          "the same through get_tile_offset(GemmCoord): not a bijection where N is not the adapted 2^s",
+          "CUTLASS 2.x threadblock_swizzle.h, overload get_tile_offset(GemmCoord)"},
+         {P::integer("N")},
+         cutlass2_identity_coord},
+        {{"cutlass2_no_padding", "cutlass2_no_padding:N", "cutlass2_no_padding:8",
+          "strips of the widest 2^s <= N that divides the columns",
+          "CUTLASS 2.x threadblock_swizzle.h, the no-padding identity swizzle"},
+         {P::integer("N")},
+         cutlass2_no_padding},
+        {{"cutlass2_horizontal", "cutlass2_horizontal", "cutlass2_horizontal", "grid (TN, TM): row_major",
+          "CUTLASS 2.x threadblock_swizzle.h, GemmHorizontalThreadblockSwizzle"},
+         {},
+         row_major},
+        {{"cutlass2_batched", "cutlass2_batched", "cutlass2_batched",
+          "grid (TM, TN, batch): column_major in each batch",
+          "CUTLASS 2.x threadblock_swizzle.h, GemmBatchedIdentityThreadblockSwizzle"},
+         {},
+         column_major},
+        {{"cutlass2_split_k", "cutlass2_split_k:N", "cutlass2_split_k:8",
+          "cutlass2_identity in each K slice, slices outermost",
+          "CUTLASS 2.x threadblock_swizzle.h, GemmSplitKIdentityThreadblockSwizzle"},
+         {P::integer("N")},
+         cutlass2_identity},
+        {{"cutlass2_cohort", "cutlass2_cohort", "cutlass2_cohort",
+          "cohorts of 8 x 4 tiles, row-major; padding CTAs exit",
+          "CUTLASS 2.x threadblock_swizzle_streamk.h, cohort raster"},
+         {},
+         cutlass2_cohort},
+        {{"cutlass3", "cutlass3:S:along_m|along_n|heuristic", "cutlass3:8:heuristic",
+          "SM90 static persistent: strips of S clusters, both sides padded; no-op tiles take a turn",
+          "CUTLASS 3.x sm90_tile_scheduler.hpp, tile_scheduler_params.h"},
+         {P::integer("S"), P::word("along_m|along_n|heuristic")},
+         cutlass3},
+        {{"cutlass3_grouped", "cutlass3_grouped:S[:along_m|along_n]", "cutlass3_grouped:8",
+          "SM90 grouped GEMM with one group, shapes on the device",
+          "CUTLASS 3.x sm90_tile_scheduler_group.hpp"},
+         {P::integer("S"), P::word("along_m|along_n").or_else(0)},
+         cutlass3_grouped},
+        {{"cutlass3_grouped_host", "cutlass3_grouped_host:S[:along_m|along_n]", "cutlass3_grouped_host:8",
+          "the same with shapes on the host: drops tiles where S does not divide the grid (a known bug)",
+          "CUTLASS 3.x sm90_tile_scheduler_group.hpp, NVIDIA/cutlass #3497"},
+         {P::integer("S"), P::word("along_m|along_n").or_else(0)},
+         cutlass3_grouped_host},
+        {{"cute_dsl", "cute_dsl:S:along_m|along_n", "cute_dsl:8:along_n",
+          "strips of S clusters, only the minor side padded",
+          "CUTLASS CuTe DSL, PersistentTileSchedulerParams"},
+         {P::integer("S"), P::word("along_m|along_n")},
+         cute_dsl},
+        {{"sm100", "sm100:S[:along_m|along_n]", "sm100:8",
+          "SM100 cluster launch control: x and y exchange digits where S divides, the rest stays",
+          "CUTLASS 3.x sm100_tile_scheduler.hpp"},
+         {P::integer("S"), P::word("along_m|along_n").or_else(0)},
+         sm100},
+        {{"deepgemm", "deepgemm[:G[:on_b|on_a]]", "deepgemm",
+          "groups of G along M (multicast on B) or N (on A); with a cluster of 2, odd groups end alone",
+          "DeepGEMM scheduler.cuh, get_swizzled_block_idx"},
+         {P::integer("G").or_else(0), P::word("on_b|on_a").or_else(0)},
+         deepgemm},
+        {{"deepgemm_auto", "deepgemm_auto:BMxBN[:on_b|on_a]", "deepgemm_auto:128x128",
+          "deepgemm with the G of 8 and 16 that reads least in a wave",
+          "DeepGEMM scheduler.cuh, get_num_1d_blocks_per_group"},
+         {P::pair("BMxBN"), P::word("on_b|on_a").or_else(0)},
+         deepgemm_auto},
+        {{"thunderkittens", "thunderkittens[:G]", "thunderkittens:12", "H100 GEMM, SUPER_M = G: group_m:G",
+          "ThunderKittens matmul kernels, SUPER_M"},
+         {P::integer("G").or_else(12)},
+         group_m},
+        {{"thunderkittens_snake", "thunderkittens_snake:G", "thunderkittens_snake:8",
+          "B200 GEMM, strips of G columns walked down, then up: serpentine_n:G",
+          "ThunderKittens get_swizzled_2d_idx"},
+         {P::integer("G")},
+         serpentine_n},
+        {{"fast_cu", "fast_cu:TMxTN", "fast_cu:16x8",
+          "super-tiles in row-major order, row-major inside; they must divide the grid",
+          "pranjalssh/fast.cu, Schedule<1>"},
+         {P::pair("TMxTN")},
+         fast_cu},
+        {{"planar_snake", "planar_snake:D:W", "planar_snake:0:8",
+          "strips of W along dimension D, walked forth and back: serpentine_m:W or serpentine_n:W",
+          "Triton Gluon tutorial 14, _planar_snake"},
+         {P::integer("D", 0, 1), P::integer("W")},
+         planar_snake},
+        {{"ck_spatial", "ck_spatial:G:M01", "ck_spatial:8:4",
+          "contiguous shares for G dies, then M01 rows folded together",
+          "Composable Kernel GemmSpatiallyLocalTilePartitioner"},
+         {P::integer("G"), P::integer("M01")},
+         ck_spatial},
+        {{"tensile", "tensile:WGM", "tensile:8", "strips of WGM columns, n fastest inside: group_n:WGM",
+          "Tensile, WorkGroupMapping"},
+         {P::integer("WGM")},
+         group_n},
+        {{"xcd_ceil", "xcd_ceil[+ORDER]", "xcd_ceil+group_m:8",
+          "ids to dies in shares rounded up: a bijection only where T <= X or T mod X is 0 or X - 1",
+          "SwizzlePerf, arXiv 2508.20258; ROCm/triton #713"},
+         {},
+         nullptr,
+         xcd_ceil},
+        {{"xcd_floor", "xcd_floor[+ORDER]", "xcd_floor+group_m:8",
+          "ids to dies in shares rounded down: a bijection only where T mod X is 0",
+          "HipKittens and tritonBLAS, early kernels"},
+         {},
+         nullptr,
+         xcd_floor},
+        {{"xcd_tall", "xcd_tall[+ORDER]", "xcd_tall+group_m:8",
+          "ids to dies in contiguous shares, the first T mod X one taller", "AMD aiter remap_xcd"},
+         {},
+         nullptr,
+         xcd_tall},
+        {{"xcd_prefix", "xcd_prefix[+ORDER]", "xcd_prefix+group_m:8", "the map of xcd_tall by a prefix sum",
+          "AMD aiter MoE xcd_swizzle"},
+         {},
+         nullptr,
+         xcd_prefix},
+        {{"xcd_chunked", "xcd_chunked:C[+ORDER]", "xcd_chunked:64+group_m:8",
+          "C consecutive ids to a die, then C to the next",
+          "HipKittens, arXiv 2511.08083, algorithm 1; aiter remap_xcd_chunked"},
+         {P::integer("C")},
+         nullptr,
+         xcd_chunked},
     };
     return table;
 }
 
-const OrderRow& find_row(std::string_view name) {
-    for (const OrderRow& row : rows())
-        if (row.info.name == name) return row;
-    std::vector<std::string> names;
-    for (const OrderRow& row : rows()) names.push_back(row.info.name);
-    throw BadInput("unknown order '" + std::string(name) + "'" + suggestion(name, names));
-}
-
-void check_grid(GridShape grid) {
-    if (grid.rows < 1 || grid.columns < 1 || grid.tiles() > kMostLaunched)
-        throw BadInput("a grid of " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns) +
-                       " tiles; both counts must be at least 1 and the product at most " +
-                       std::to_string(kMostLaunched));
-}
-
-void check_context(const OrderContext& context) {
-    const std::array<std::pair<const char*, int>, 4> sizes{{{"SMs", context.sms},
-                                                            {"XCDs", context.xcds},
-                                                            {"cluster rows", context.cluster_rows},
-                                                            {"cluster columns", context.cluster_columns}}};
-    for (const auto& [what, value] : sizes)
-        if (value < 1 || value > (1 << 16))
-            throw BadInput(std::string(what) + " = " + std::to_string(value) + " is outside 1 to 65536");
-}
-
-}  // namespace
-
 std::span<const OrderInfo> order_catalogue() {
     static const std::vector<OrderInfo> infos = [] {
         std::vector<OrderInfo> all;
-        for (const OrderRow& row : rows()) all.push_back(row.info);
+        for (const OrderRow& row : order_rows()) all.push_back(row.info);
         return all;
     }();
     return infos;
 }
 
-// group_m:12 is the twelfth: sqrt(132) = 11.5 rows is what makes the footprint of a wave of 132 equal-sided
-// tiles least.
+// group_m:12 is the twelfth: sqrt(132) = 11.5 rows make the footprint of a wave of 132 equal-sided tiles
+// least.
 std::span<const std::string> common_orders() {
     static const std::vector<std::string> names{"row_major",  "column_major", "group_m:4", "group_m:8",
                                                 "group_m:12", "group_m:16",   "group_n:8", "serpentine_m:8",
                                                 "hilbert",    "gilbert",      "morton",    "diagonal"};
     return names;
-}
-
-TileSequence make_order(std::string_view name, GridShape grid, const OrderContext& context) {
-    check_grid(grid);
-    check_context(context);
-    if (name.empty()) throw BadInput("an order's name is empty; `order list` shows them all");
-    std::vector<std::string_view> words = split_at(name, ':');
-    const OrderRow& row = find_row(words.front());
-    words.erase(words.begin());
-    return row.build(parse_order_args(name, row.info.usage, row.params, words), grid, context);
 }
 
 }  // namespace l2lens

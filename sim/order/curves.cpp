@@ -87,6 +87,25 @@ Cell morton_cell(Index d, int levels) {
     return cell;
 }
 
+// Peano's own formula: the base-3 digits of d are u1 v1 u2 v2 ...; u gives x, mirrored (t -> 2 - t) when the
+// digits v before it add up to an odd number, and v gives y by the digits u up to its own.
+Cell peano_cell(Index d, int levels) {
+    Index weight = 1;
+    for (int i = 1; i < levels; ++i) weight *= 9;
+    Cell cell{0, 0};
+    Index sum_u = 0;
+    Index sum_v = 0;
+    for (int level = 0; level < levels; ++level, weight /= 9) {
+        const Index u = d / weight % 9 / 3;
+        const Index v = d / weight % 3;
+        cell.x = cell.x * 3 + (sum_v % 2 == 0 ? u : 2 - u);
+        sum_u += u;
+        cell.y = cell.y * 3 + (sum_u % 2 == 0 ? v : 2 - v);
+        sum_v += v;
+    }
+    return cell;
+}
+
 // --- Gilbert
 // -------------------------------------------------------------------------------------------------------
 
@@ -143,6 +162,10 @@ TileSequence hilbert(const OrderArgs&, GridShape grid, const OrderContext&) {
 
 TileSequence morton(const OrderArgs&, GridShape grid, const OrderContext&) {
     return walk_curve(grid, 2, morton_cell);
+}
+
+TileSequence peano(const OrderArgs&, GridShape grid, const OrderContext&) {
+    return walk_curve(grid, 3, peano_cell);
 }
 
 // Cerveny's generalised Hilbert curve, x = row.

@@ -16,6 +16,16 @@ TileSequence column_major(const OrderArgs&, GridShape grid, const OrderContext&)
     return map_ids(grid.tiles(), [&](Index id) { return tile_at(id % grid.rows, id / grid.rows); });
 }
 
+// Every S-th tile of row_major: an adversary. A bijection only where S and the number of tiles share no
+// factor.
+TileSequence strided(const OrderArgs& args, GridShape grid, const OrderContext&) {
+    const Index tiles = grid.tiles();
+    return map_ids(tiles, [&](Index id) {
+        const Index place = id * args[0] % tiles;
+        return tile_at(place / grid.columns, place % grid.columns);
+    });
+}
+
 // The torus' diagonals: for d, for i: (i, (i + d) mod columns). Neighbours share neither operand: the worst
 // for a GEMM, and what keeps a transpose off one memory channel (Ruetsch and Micikevicius, "Optimizing Matrix
 // Transpose in CUDA").

@@ -71,15 +71,18 @@ TEST_CASE("Triton's grouped order with n taken modulo the group is whole, but ro
             return Pair{first + id % height, id % (height * grid.columns) / height};
         });
     };
+    int unlike_the_tutorial = 0;
     for_each_grid(24, [&](GridShape grid) {
         for (const std::int64_t G : {1, 2, 3, 4, 8}) {
             const TileSequence sequence = rotated(grid, G);
+            unlike_the_tutorial += sequence != make_order("group_m_tutorial:" + std::to_string(G), grid);
             if (!is_bijection(sequence, grid)) FAIL_CHECK(grid.rows << " x " << grid.columns << " G " << G);
             const bool ragged = grid.rows % G != 0;
             if (!ragged && sequence != make_order("group_m:" + std::to_string(G), grid))
                 FAIL_CHECK("not group_m on " << grid.rows << " x " << grid.columns << " G " << G);
         }
     });
+    CHECK(unlike_the_tutorial == 368);  // of 2880
     CHECK(test::text_of(rotated({7, 3}, 4)) ==
           "00 10 20 30 01 11 21 31 02 12 22 32 41 51 61 42 52 62 40 50 60");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every order over every grid up to 24 x 24, and the odd shapes beyond.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -37,8 +38,62 @@ TEST_CASE("Long thin grids cost no more than their tiles", "[order]") {
     }
 }
 
-// Cerveny: a diagonal step is needed exactly where the larger side is odd and the smaller even; a parity
-// argument.
+namespace {
+
+// Gilbert's recursion on plain numbers, with the rounding of its halves open: it walks along (ax, ay), fills
+// (bx, by).
+void gilbert_oracle(int x, int y, int ax, int ay, int bx, int by, int (*half)(int), TileSequence& out) {
+    const int w = std::abs(ax + ay);
+    const int h = std::abs(bx + by);
+    const auto sign = [](int v) { return v > 0 ? 1 : v < 0 ? -1 : 0; };
+    const int dax = sign(ax), day = sign(ay), dbx = sign(bx), dby = sign(by);
+    if (h == 1 || w == 1) {
+        const bool along = h == 1;
+        for (int i = 0; i < (along ? w : h); ++i)
+            out.push_back({x + i * (along ? dax : dbx), y + i * (along ? day : dby)});
+        return;
+    }
+    int ax2 = half(ax), ay2 = half(ay), bx2 = half(bx), by2 = half(by);
+    if (2 * w > 3 * h) {
+        if (std::abs(ax2 + ay2) % 2 == 1 && w > 2) ax2 += dax, ay2 += day;
+        gilbert_oracle(x, y, ax2, ay2, bx, by, half, out);
+        gilbert_oracle(x + ax2, y + ay2, ax - ax2, ay - ay2, bx, by, half, out);
+        return;
+    }
+    if (std::abs(bx2 + by2) % 2 == 1 && h > 2) bx2 += dbx, by2 += dby;
+    gilbert_oracle(x, y, bx2, by2, ax2, ay2, half, out);
+    gilbert_oracle(x + bx2, y + by2, ax, ay, bx - bx2, by - by2, half, out);
+    gilbert_oracle(x + ax - dax + bx2 - dbx, y + ay - day + by2 - dby, -bx2, -by2, ax2 - ax, ay2 - ay, half,
+                   out);
+}
+
+TileSequence gilbert_oracle(GridShape grid, int (*half)(int)) {
+    TileSequence out;
+    if (grid.rows >= grid.columns)
+        gilbert_oracle(0, 0, grid.rows, 0, 0, grid.columns, half, out);
+    else
+        gilbert_oracle(0, 0, 0, grid.columns, grid.rows, 0, half, out);
+    return out;
+}
+
+}  // namespace
+
+// The reference is Python, whose // rounds down; C's division gives another curve on 1601 of these
+// rectangles.
+TEST_CASE("Gilbert's halves round down, as in the reference", "[order]") {
+    const auto down = [](int v) { return static_cast<int>(std::floor(v / 2.0)); };
+    const auto to_zero = [](int v) { return v / 2; };
+    int differ = 0;
+    for_each_grid(64, [&](GridShape grid) {
+        const TileSequence sequence = make_order("gilbert", grid);
+        if (sequence != gilbert_oracle(grid, down)) FAIL_CHECK(grid.rows << " x " << grid.columns);
+        differ += sequence != gilbert_oracle(grid, to_zero);
+    });
+    CHECK(differ == 1601);
+}
+
+// A diagonal step is taken exactly where the larger side is odd and the smaller even (a parity argument); a
+// side of two needs none, for the curve then ends at another corner.
 TEST_CASE("Gilbert takes one diagonal step where parity demands it, none elsewhere", "[order]") {
     int with_a_diagonal = 0;
     for_each_grid(64, [&](GridShape grid) {

@@ -28,8 +28,7 @@ constexpr double kMostRequests = 1e12;
 // What one program call may take of the total, on top of the usual budget.
 constexpr double kSecondsPerTile = 20e-6;
 
-// Registry slots and stack positions stay inside one protect(): the file's chunk has run, its globals are
-// set.
+// One file in its sandbox. Stack positions hold inside one protect() only.
 class KernelFile {
 public:
     explicit KernelFile(const std::string& name_or_path)

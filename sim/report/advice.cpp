@@ -37,9 +37,14 @@ const Prediction& baseline(const PredictReport& report, const std::vector<std::s
     return report.predictions[ranks.back()];
 }
 
+// Means over waves, to a tenth.
+std::string format_lines(double lines) {
+    return format_plain(std::round(lines * 10) / 10);
+}
+
 // "16 rows of A"
 std::string shared_lines(double lines, const char* noun, const SharedOperand& operand) {
-    const std::string count = format_plain(lines);
+    const std::string count = format_lines(lines);
     return fmt::format("{} {}{} of {}", count, noun, count == "1" ? "" : "s", operand.names());
 }
 
@@ -95,8 +100,8 @@ std::string comparison(const PredictReport& report, const Operands& operands, co
     }
     const std::string needs = operands.rows.empty() || operands.columns.empty()
                                   ? footprint_text(operands, slow.footprint)
-                                  : fmt::format("{} + {} ({})", format_plain(slow.footprint.mean_rows),
-                                                format_plain(slow.footprint.mean_columns),
+                                  : fmt::format("{} + {} ({})", format_lines(slow.footprint.mean_rows),
+                                                format_lines(slow.footprint.mean_columns),
                                                 format_binary_bytes(operands.wave_bytes(slow.footprint)));
     return fmt::format("{}: a wave of {} tiles shares {}; {} needs {}, {}.", shown_name(best),
                        wave_size(report, best), footprint_text(operands, best.footprint), shown_name(slow),

@@ -13,9 +13,16 @@ bool leads(const Metric& metric) {
     return metric.id == "time_us" || metric.id == "ctas_per_sm";
 }
 
+// A kernel's parameter `mode` is what the column `mode` says.
+bool has_column(const std::pair<std::string, std::string>& param) {
+    return param.first != "mode";
+}
+
 std::vector<std::string> header(const Kernel& kernel) {
     std::vector<std::string> columns{"kernel", "gpu"};
-    for (const auto& param : kernel.params) columns.push_back(param.first);
+    for (const auto& param : kernel.params) {
+        if (has_column(param)) columns.push_back(param.first);
+    }
     for (const char* name : {"ctas_per_sm", "mode", "order", "rank", "time_us"}) columns.emplace_back(name);
     for (const Metric& metric : all_metrics()) {
         if (!leads(metric)) columns.emplace_back(metric.id);
@@ -25,7 +32,9 @@ std::vector<std::string> header(const Kernel& kernel) {
 
 std::vector<std::string> row(const PredictReport& report, const Prediction& prediction, std::size_t rank) {
     std::vector<std::string> fields{report.kernel.name, report.machine.name};
-    for (const auto& param : report.kernel.params) fields.push_back(param.second);
+    for (const auto& param : report.kernel.params) {
+        if (has_column(param)) fields.push_back(param.second);
+    }
     fields.push_back(std::to_string(prediction.ctas_per_sm));
     fields.emplace_back(mode_name(prediction.mode));
     fields.push_back(prediction.order);

@@ -40,22 +40,35 @@ public:
     }
 
     RecordedRow read() {
-        for (std::size_t c = 0; c < table_.columns.size(); ++c) {
-            if (!csv_.fields[c].empty()) read_cell(kind_of(table_.columns[c]), c);
-        }
+        const auto column = std::find(table_.columns.begin(), table_.columns.end(), "kernel");
+        row_.kernel = csv_.fields[static_cast<std::size_t>(column - table_.columns.begin())];
         if (row_.kernel.empty()) fail("no kernel in column 'kernel'");
+        parameters_ = names_of_kernel();
+        for (std::size_t c = 0; c < table_.columns.size(); ++c) {
+            if (!csv_.fields[c].empty()) read_cell(kind_in_row(table_.columns[c]), c);
+        }
         if (row_.order.empty()) fail("no order in column 'order'");
-        check_parameters();
         return std::move(row_);
     }
 
 private:
+    bool is_parameter(const std::string& name) const {
+        return std::find(parameters_.begin(), parameters_.end(), name) != parameters_.end();
+    }
+
+    // A split-K kernel may have a parameter `split`: then the column is that.
+    ColumnKind kind_in_row(const std::string& name) const {
+        const ColumnKind kind = kind_of(name);
+        const bool ambiguous =
+            kind == ColumnKind::Split || kind == ColumnKind::Repeat || kind == ColumnKind::Ignored;
+        return ambiguous && is_parameter(name) ? ColumnKind::Parameter : kind;
+    }
+
     void read_cell(ColumnKind kind, std::size_t c) {
         const std::string& text = csv_.fields[c];
         switch (kind) {
             case ColumnKind::Kernel:
-                row_.kernel = text;
-                break;
+                break;  // read first
             case ColumnKind::Gpu:
                 row_.gpu = text;
                 break;
@@ -80,7 +93,7 @@ private:
                 row_.measured[table_.columns[c]] = number(c);
                 break;
             case ColumnKind::Parameter:
-                row_.params.emplace_back(table_.columns[c], text);
+                parameter(c);
                 break;
         }
     }
@@ -115,13 +128,13 @@ private:
     }
 
     // A column that is neither a counter nor a parameter is a typing error, not something to skip.
-    void check_parameters() const {
-        const std::vector<std::string> known = names_of_kernel();
-        for (const auto& [name, value] : row_.params) {
-            if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    void parameter(std::size_t c) {
+        const std::string& name = table_.columns[c];
+        if (!is_parameter(name)) {
             fail(fmt::format("column '{}' is neither a parameter of kernel '{}' nor a counter{}", name,
-                             row_.kernel, suggestion(name, known)));
+                             row_.kernel, suggestion(name, parameters_)));
         }
+        row_.params.emplace_back(name, csv_.fields[c]);
     }
 
     std::vector<std::string> names_of_kernel() const {
@@ -137,6 +150,7 @@ private:
     const CsvTable& table_;
     const CsvRow& csv_;
     const ParameterNames& parameter_names_;
+    std::vector<std::string> parameters_;  // of the row's kernel
     RecordedRow row_;
 };
 

@@ -216,6 +216,14 @@ TEST_CASE("An empty cell means not measured, or the parameter's default") {
     CHECK(rows.at(0).measured.at("dram__sectors_read.sum") == 5);
 }
 
+TEST_CASE("A kernel's own parameter named split is not the split of a fit") {
+    const auto names = [](const std::string&) { return std::vector<std::string>{"split"}; };
+    const auto rows =
+        read_recorded_csv("kernel,split,order,lts__t_sectors.sum\nsplitk,4,hilbert,1\n", "x.csv", names);
+    CHECK(rows.at(0).split.empty());
+    CHECK(rows.at(0).params == std::vector<std::pair<std::string, std::string>>{{"split", "4"}});
+}
+
 TEST_CASE("Counters are told from parameters by their names") {
     CHECK(is_counter_name("lts__anything.sum"));
     CHECK(is_counter_name("TCC_HIT_sum"));

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/model_run.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "load/kernel_file.hpp"
+#include "load/user_order.hpp"
+#include "report/recorded_csv.hpp"
+
+namespace l2lens::cli {
+namespace {
+
+GridShape grid_of(const Kernel& kernel) {
+    return {static_cast<std::int32_t>(kernel.tile_rows()), static_cast<std::int32_t>(kernel.tile_columns())};
+}
+
+// The value of NAME=VALUE, or "".
+std::string value_of_argument(const std::string& name, const std::vector<std::string>& arguments) {
+    for (const std::string& argument : arguments) {
+        if (argument.starts_with(name + "=")) return argument.substr(name.size() + 1);
+    }
+    return "";
+}
+
+// Was the name meant, or did it come with a list?
+bool came_with_a_list(const std::string& name, const std::vector<std::string>& arguments) {
+    for (const char* list : {"common", "all"}) {
+        const auto asked = [&](const std::string& argument) {
+            return ("," + argument + ",").find(std::string(",") + list + ",") != std::string::npos;
+        };
+        if (std::none_of(arguments.begin(), arguments.end(), asked)) continue;
+        const std::vector<std::string> names = split_order_list({list});
+        if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+    }
+    return false;
+}
+
+Prediction predict_one(const Machine& machine, const Kernel& kernel, const NamedOrder& order,
+                       PredictOptions options, Executor& executor, Progress& progress, std::size_t item) {
+    throw_if_interrupted();
+    options.progress = [&progress, item](double fraction) { progress.update(item, fraction); };
+    options.stop_requested = interrupted;
+    Prediction prediction = predict(machine, kernel, order, options, executor);
+    progress.finish(item);
+    return prediction;
+}
+
+}  // namespace
+
+LaunchedKernel load_launched(const std::string& name, std::vector<std::string> arguments,
+                             const std::string& mode, const Machine& machine) {
+    std::string launch = mode;
+    if (describe_kernel(name).declares("mode")) {
+        const std::string given = value_of_argument("mode", arguments);
+        if (!given.empty() && !mode.empty() && given != mode) {
+            throw BadInput(name + ": mode=" + given + " and --mode " + mode + " contradict each other");
+        }
+        if (launch.empty()) launch = given.empty() ? "grid" : given;
+        if (given.empty()) arguments.push_back("mode=" + launch);
+    }
+    const Mode launched = parse_mode(launch.empty() ? "grid" : launch);
+    return {load_kernel(name, arguments, &machine), launched};
+}
+
+OrderContext order_context(const Machine& machine, const Kernel& kernel) {
+    OrderContext context;
+    context.sms = static_cast<int>(machine.sms.size());
+    if (machine.partitions > 2) context.xcds = machine.partitions;
+    context.cluster_rows = kernel.cluster[0];
+    context.cluster_columns = kernel.cluster[1];
+    return context;
+}
+
+NamedOrder named_order(const std::string& name, const Machine& machine, const Kernel& kernel) {
+    return over_grid(kernel, name, resolve_order(name, grid_of(kernel), order_context(machine, kernel)),
+                     machine);
+}
+
+std::vector<NamedOrder> named_orders(const std::vector<std::string>& arguments, const Machine& machine,
+                                     const Kernel& kernel,
+                                     const std::function<void(const std::string&)>& note) {
+    std::vector<NamedOrder> orders;
+    for (const std::string& name : split_order_list(arguments)) {
+        throw_if_interrupted();
+        try {
+            orders.push_back(named_order(name, machine, kernel));
+        } catch (const BadInput& error) {
+            if (!came_with_a_list(name, arguments)) throw;
+            note(std::string("left out: ") + error.what());
+        }
+    }
+    if (orders.empty()) throw BadInput("--order: no order is left to predict");
+    return orders;
+}
+
+std::vector<Prediction> predict_orders(const Machine& machine, const Kernel& kernel,
+                                       std::span<const NamedOrder> orders, const PredictOptions& options,
+                                       Executor& executor, bool quiet) {
+    std::vector<Prediction> predictions(orders.size());
+    Progress progress("predicting orders", orders.size(), quiet);
+    if (orders.size() >= static_cast<std::size_t>(executor.threads())) {
+        executor.for_each(orders.size(), [&](std::size_t i) {
+            SerialExecutor serial;
+            predictions[i] = predict_one(machine, kernel, orders[i], options, serial, progress, i);
+        });
+    } else {
+        for (std::size_t i = 0; i < orders.size(); ++i) {
+            predictions[i] = predict_one(machine, kernel, orders[i], options, executor, progress, i);
+        }
+    }
+    return predictions;
+}
+
+}  // namespace l2lens::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// From names on the command line to predictions: the same way for `predict` and `validate`.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "predict.hpp"
+
+namespace l2lens::cli {
+
+// Loads a kernel for a way to launch it. A kernel that declares a parameter `mode` is compiled for one, so
+// the two must agree: `mode` "" takes the kernel's argument mode=..., else grid.
+struct LaunchedKernel {
+    Kernel kernel;
+    Mode mode = Mode::Grid;
+};
+LaunchedKernel load_launched(const std::string& name, std::vector<std::string> arguments,
+                             const std::string& mode, const Machine& machine);
+
+// What an order may know of the launch.
+OrderContext order_context(const Machine& machine, const Kernel& kernel);
+
+// An order by any name, over the kernel's grid. Throws BadInput when it is unknown or not a bijection.
+NamedOrder named_order(const std::string& name, const Machine& machine, const Kernel& kernel);
+
+// The orders of `--order`. Of the lists `common` and `all`, orders that cannot cover this grid are left out,
+// and `note` is told.
+std::vector<NamedOrder> named_orders(const std::vector<std::string>& arguments, const Machine& machine,
+                                     const Kernel& kernel,
+                                     const std::function<void(const std::string&)>& note);
+
+// Predicts each order; many orders run side by side, few spread over the threads. The results are the same
+// either way.
+std::vector<Prediction> predict_orders(const Machine& machine, const Kernel& kernel,
+                                       std::span<const NamedOrder> orders, const PredictOptions& options,
+                                       Executor& executor, bool quiet);
+
+}  // namespace l2lens::cli

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// l2lens order list | show ORDER | check ORDER --grid TMxTN: tile orders, and whether one is a bijection.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/arguments.hpp"
+#include "cli/invocation.hpp"
+#include "cli/output.hpp"
+#include "load/machine_file.hpp"
+#include "load/user_order.hpp"
+#include "report/listing.hpp"
+#include "report/order_report.hpp"
+
+namespace l2lens::cli {
+namespace {
+
+struct Arguments {
+    std::string order;
+    std::string grid;
+    std::string gpu = "h200";
+};
+
+ExitCode list(const Invocation& invocation) {
+    const Output output(invocation.common);
+    Listing listing{"l2lens/orders", {"order", "usual", "meaning", "source"}, {}};
+    for (const OrderInfo& info : order_catalogue()) {
+        listing.rows.push_back({info.usage, info.usual, info.meaning, info.source});
+    }
+    output.write({[&](bool colour) { return listing_text(listing, colour); },
+                  [&] { return listing_json(listing); }, [&] { return listing_csv(listing); }});
+    return ExitCode::Done;
+}
+
+// Reads the arguments and describes the order on the grid.
+OrderReport report_of(const Arguments& arguments) {
+    const GridShape grid = parse_grid(arguments.grid);
+    const Machine machine = load_machine(arguments.gpu);
+    OrderContext context;
+    context.sms = static_cast<int>(machine.sms.size());
+    if (machine.partitions > 2) context.xcds = machine.partitions;
+    return describe_order(arguments.order, grid, resolve_order(arguments.order, grid, context), context);
+}
+
+ExitCode show(const Arguments& arguments, const Invocation& invocation) {
+    const Output output(invocation.common);
+    const OrderReport report = report_of(arguments);
+    output.write({[&](bool) { return order_picture(report); }, [&] { return order_sequence_json(report); },
+                  [&] { return order_sequence_csv(report); }});
+    return ExitCode::Done;
+}
+
+ExitCode check(const Arguments& arguments, const Invocation& invocation) {
+    const Output output(invocation.common);
+    const OrderReport report = report_of(arguments);
+    output.write({[&](bool colour) { return order_check_text(report, colour); },
+                  [&] { return order_check_json(report); }, [&] { return order_sequence_csv(report); }});
+    return report.check.bijection() ? ExitCode::Done : ExitCode::OutsideTolerance;
+}
+
+void add_order_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("order", arguments.order, "An order: a name, 'lua: return pid // tn, pid % tn', file:PATH")
+        ->required();
+    app.add_option("--gpu", arguments.gpu, "GPU whose waves are looked at")->capture_default_str();
+}
+
+}  // namespace
+
+void add_order_command(CLI::App& root, Invocation& invocation, Commands& commands) {
+    CLI::App* order = root.add_subcommand("order", "Tile orders: list, show, check");
+    order->require_subcommand(1);
+
+    CLI::App* app = add_command(*order, "list", "Built-in orders", invocation);
+    commands.push_back({app, [&invocation] { return list(invocation); }});
+
+    const auto shown = std::make_shared<Arguments>();
+    shown->grid = "8x8";
+    app = add_command(*order, "show", "Draw the launch ids on the tiles", invocation);
+    add_order_options(*app, *shown);
+    app->add_option("--grid", shown->grid, "Tile rows x tile columns")->capture_default_str();
+    commands.push_back({app, [shown, &invocation] { return show(*shown, invocation); }});
+
+    const auto checked = std::make_shared<Arguments>();
+    app = add_command(*order, "check", "Is the order a bijection? Exit code 1 when it is not", invocation);
+    add_order_options(*app, *checked);
+    app->add_option("--grid", checked->grid, "Tile rows x tile columns, as in 64x32")->required();
+    commands.push_back({app, [checked, &invocation] { return check(*checked, invocation); }});
+}
+
+}  // namespace l2lens::cli

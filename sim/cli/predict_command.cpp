@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// l2lens predict KERNEL [param=value ...]: what each tile order would do to the L2.
+#include <chrono>
+#include <memory>
+
+#include "cli/arguments.hpp"
+#include "cli/invocation.hpp"
+#include "cli/model_run.hpp"
+#include "cli/output.hpp"
+#include "load/machine_file.hpp"
+#include "report/predict_report.hpp"
+#include "report/recorded_csv.hpp"
+
+#include "parallel/tbb_executor.hpp"
+
+namespace l2lens::cli {
+namespace {
+
+struct Arguments {
+    std::vector<std::string> kernel;  // name, then param=value
+    std::string gpu = "h200";
+    std::vector<std::string> orders;
+    std::string mode;
+    std::string engine = "line";
+    std::string sample = "auto";
+    std::string seeds = "1";
+    std::string l2 = "cold";
+};
+
+PredictOptions predict_options(const Arguments& arguments, const CommonOptions& common) {
+    parse_choice("--engine", arguments.engine, {"line"});
+    PredictOptions options;
+    if (!arguments.mode.empty()) parse_mode(arguments.mode);
+    options.sample = parse_sample(arguments.sample);
+    options.seeds = static_cast<int>(parse_whole("--seeds", arguments.seeds, 1, 1000));
+    options.seed = common.seed_number();
+    options.warm_l2 = parse_choice("--l2", arguments.l2, {"cold", "warm"}) == "warm";
+    return options;
+}
+
+ExitCode run(const Arguments& arguments, const Invocation& invocation) {
+    const auto start = std::chrono::steady_clock::now();
+    const Output output(invocation.common);
+    PredictOptions options = predict_options(arguments, invocation.common);
+    const int threads = invocation.common.thread_count();
+    if (arguments.kernel.empty()) throw BadInput("predict: which kernel? l2lens kernel list names them");
+
+    const Machine machine = load_machine(arguments.gpu);
+    const LaunchedKernel launched = load_launched(
+        arguments.kernel[0], {arguments.kernel.begin() + 1, arguments.kernel.end()}, arguments.mode, machine);
+    const Kernel& kernel = launched.kernel;
+    options.mode = launched.mode;
+    const std::vector<std::string> order_names =
+        arguments.orders.empty() ? std::vector<std::string>{"common"} : arguments.orders;
+    const std::vector<NamedOrder> orders =
+        named_orders(order_names, machine, kernel, [&](const std::string& text) { output.note(text); });
+
+    TbbExecutor executor(threads);
+    const std::vector<Prediction> predictions =
+        predict_orders(machine, kernel, orders, options, executor, output.quiet());
+
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const PredictReport report{machine, kernel, predictions,
+                               run_meta(invocation, machine, executor.threads(), seconds.count())};
+    output.write({[&](bool colour) { return predict_text(report, colour); },
+                  [&] { return predict_json(report); }, [&] { return predict_csv(report); }});
+    return ExitCode::Done;
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& root, Invocation& invocation, Commands& commands) {
+    const auto arguments = std::make_shared<Arguments>();
+    CLI::App* app =
+        add_command(root, "predict", "Predict L2 hits, DRAM traffic and time of tile orders", invocation);
+    app->add_option("kernel", arguments->kernel,
+                    "Kernel (a name or a file) and its parameters, as in gemm m=4096")
+        ->option_text("KERNEL [param=value ...]");
+    app->add_option("--gpu", arguments->gpu, "GPU, a name or a file")->capture_default_str();
+    add_list_option(
+        *app, "--order", arguments->orders,
+        "Orders: a comma list of names, common (default), all, 'lua: return pid // tn, pid % tn', file:PATH; "
+        "may be repeated");
+    app->add_option("--mode", arguments->mode, "Launch: grid, static or dynamic (persistent)")
+        ->capture_default_str();
+    app->add_option("--engine", arguments->engine, "What is simulated as one unit: line")
+        ->capture_default_str();
+    app->add_option("--sample", arguments->sample, "Share of the slices to simulate: auto, 1 or 1/N")
+        ->capture_default_str();
+    app->add_option("--seeds", arguments->seeds, "Independent runs to average")->capture_default_str();
+    app->add_option("--l2", arguments->l2, "L2 at the start: cold or warm")->capture_default_str();
+    app->footer(
+        "Examples:\n  l2lens predict gemm m=8192 n=8192 k=8192\n"
+        "  l2lens predict gemm --order row_major,group_m:8 --gpu a100-80 --json result.json");
+    commands.push_back({app, [arguments, &invocation] { return run(*arguments, invocation); }});
+}
+
+}  // namespace l2lens::cli

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// l2lens validate --recorded FILE ...: predictions against hardware counters.
+#include <chrono>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/arguments.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/invocation.hpp"
+#include "cli/model_run.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "load/kernel_file.hpp"
+#include "load/machine_file.hpp"
+#include "load/text_file.hpp"
+#include "report/validation_report.hpp"
+
+#include "parallel/tbb_executor.hpp"
+
+namespace l2lens::cli {
+namespace {
+
+struct Arguments {
+    std::vector<std::string> recorded;
+    std::string gpu = "h200";
+    std::vector<std::string> tolerances;
+    std::string split;
+    std::string sample = "auto";
+    std::string seeds = "1";
+};
+
+std::vector<std::string> parameter_names(const std::string& kernel) {
+    std::vector<std::string> names;
+    for (const KernelParam& param : describe_kernel(kernel).params) names.push_back(param.name);
+    return names;
+}
+
+std::vector<RecordedRow> read_rows(const std::vector<std::string>& files) {
+    std::map<std::string, std::vector<std::string>> known;  // a kernel's file is read once, not once a row
+    const ParameterNames names = [&](const std::string& kernel) {
+        const auto found = known.find(kernel);
+        return found != known.end() ? found->second
+                                    : known.emplace(kernel, parameter_names(kernel)).first->second;
+    };
+    std::vector<RecordedRow> rows;
+    for (const std::string& file : files) {
+        for (RecordedRow& row : read_recorded_csv(read_text_file(file), file, names))
+            rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+void check_gpu(const std::vector<RecordedRow>& rows, const Machine& machine) {
+    for (const RecordedRow& row : rows) {
+        if (row.gpu.empty() || row.gpu == machine.name) continue;
+        throw BadInput(fmt::format("{}: recorded on '{}', but predicted for '{}'; use --gpu {}", row.where(),
+                                   row.gpu, machine.name, row.gpu));
+    }
+}
+
+// Only names and parameters of the recorded row reach the model; what was measured does not.
+void predict_row(ValidationRow& row, const Machine& machine, PredictOptions options, Executor& executor) try {
+    std::vector<std::string> params;
+    for (const auto& [name, value] : row.recorded.params) params.push_back(name + "=" + value);
+    const auto [kernel, mode] =
+        load_launched(row.recorded.kernel, params, std::string(mode_name(row.recorded.mode)), machine);
+    options.mode = mode;
+    const NamedOrder order = named_order(row.recorded.order, machine, kernel);
+    Prediction prediction = predict(machine, kernel, order, options, executor);
+    row.predicted = std::move(prediction.counters);
+    row.predicted_ctas_per_sm = prediction.ctas_per_sm;
+} catch (const BadInput& error) {
+    throw BadInput(row.recorded.where() + ": " + error.what());
+}
+
+void predict_rows(std::vector<ValidationRow>& rows, const Machine& machine, PredictOptions options,
+                  Executor& executor, bool quiet) {
+    Progress progress("predicting rows", rows.size(), quiet);
+    options.stop_requested = interrupted;
+    executor.for_each(rows.size(), [&](std::size_t i) {
+        throw_if_interrupted();
+        SerialExecutor serial;
+        predict_row(rows[i], machine, options, serial);
+        progress.finish(i);
+    });
+}
+
+Tolerances tolerances_of(const Arguments& arguments) {
+    if (arguments.tolerances.empty()) return accepted_tolerances();
+    Tolerances all;
+    for (const std::string& text : arguments.tolerances) all.merge(parse_tolerances(text));
+    return all;
+}
+
+// A limit that judges nothing would pass for the wrong reason.
+void check_judged(const Tolerances& tolerances, const ValidationSummary& summary) {
+    for (const auto& [counter, tolerance] : tolerances) {
+        if (summary.counters.count(counter) == 0) {
+            throw BadInput("--tolerance: no row has a measured '" + counter + "' to compare");
+        }
+    }
+}
+
+ExitCode run(const Arguments& arguments, const Invocation& invocation) {
+    const auto start = std::chrono::steady_clock::now();
+    const Output output(invocation.common);
+    const Tolerances tolerances = tolerances_of(arguments);
+    PredictOptions options;
+    options.sample = parse_sample(arguments.sample);
+    options.seeds = static_cast<int>(parse_whole("--seeds", arguments.seeds, 1, 1000));
+    options.seed = invocation.common.seed_number();
+    const int threads = invocation.common.thread_count();
+    if (arguments.recorded.empty()) throw BadInput("validate: against what? --recorded FILE.csv");
+
+    const Machine machine = load_machine(arguments.gpu);
+    std::vector<RecordedRow> rows = read_rows(arguments.recorded);
+    check_gpu(rows, machine);
+    ValidationPlan plan = plan_validation(std::move(rows), arguments.split);
+    if (plan.rows.empty()) throw BadInput("validate: no row is left to predict");
+    if (plan.skipped_random > 0) {
+        output.note(
+            fmt::format("{} rows in random order skipped: their seed is not recorded", plan.skipped_random));
+    }
+
+    TbbExecutor executor(threads);
+    predict_rows(plan.rows, machine, options, executor, output.quiet());
+    const ValidationSummary summary = summarise(plan.rows);
+    if (!arguments.tolerances.empty()) check_judged(tolerances, summary);
+
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const ValidationReport report{plan, summary, tolerances, machine.name,
+                                  run_meta(invocation, machine, executor.threads(), seconds.count())};
+    output.write({[&](bool colour) { return validation_text(report, colour); },
+                  [&] { return validation_json(report); }, [&] { return validation_csv(report); }});
+    return outside(summary, tolerances).empty() ? ExitCode::Done : ExitCode::OutsideTolerance;
+}
+
+}  // namespace
+
+void add_validate_command(CLI::App& root, Invocation& invocation, Commands& commands) {
+    const auto arguments = std::make_shared<Arguments>();
+    CLI::App* app = add_command(root, "validate", "Hold predictions against hardware counters", invocation);
+    app->add_option("--recorded", arguments->recorded, "Recorded counters, one launch a row")
+        ->option_text("FILE.csv ...");
+    app->add_option("--gpu", arguments->gpu, "GPU they were recorded on, a name or a file")
+        ->capture_default_str();
+    add_list_option(
+        *app, "--tolerance", arguments->tolerances,
+        "COUNTER=P[,...]: largest median error in percent (points for rates); default: the accepted figures "
+        "shipped with the recorded data");
+    app->add_option("--split", arguments->split, "Only rows with this value in column 'split', as in test");
+    app->add_option("--sample", arguments->sample, "Share of the slices to simulate: auto, 1 or 1/N")
+        ->capture_default_str();
+    app->add_option("--seeds", arguments->seeds, "Independent runs to average")->capture_default_str();
+    app->footer(
+        "Exit code 1 when a counter is outside its tolerance.\n\nExamples:\n"
+        "  l2lens validate --recorded traces/h200/gemm.csv\n"
+        "  l2lens validate --recorded mine.csv --tolerance lts__d_sectors_fill_device.sum=2 --json -");
+    commands.push_back({app, [arguments, &invocation] { return run(*arguments, invocation); }});
+}
+
+}  // namespace l2lens::cli

@@ -40,6 +40,7 @@ struct Machine {
     std::vector<Sm> sms;
     int gpcs = 0;
     int partitions = 0;
+    int cpcs_per_gpc = 0;  // ports into a GPC: its TPC i (SMs 2i and 2i+1 in id order) is behind port i mod this
 
     struct SmLimits {
         std::int64_t shared_memory_bytes = 0;     // per SM, usable by CTAs
@@ -100,7 +101,8 @@ struct Machine {
     struct Bandwidth {
         double issue_lines_per_cycle = 0;        // one SM's load engine, requests per SM cycle
         double sm_lines_per_cycle = 0;           // into one SM, 128 B lines per SM cycle
-        double gpc_bytes_per_ns = 0;             // into one GPC
+        double cpc_bytes_per_ns = 0;             // into one CPC
+        double answer_overhead_bytes = 0;        // of a CPC's port, per answer
         double tag_requests_per_l2_cycle = 0;    // one slice
         double write_requests_per_l2_cycle = 0;  // one slice, whole-line writes
         double output_sectors_per_l2_cycle = 0;  // one slice, to SMs and to the fabric together

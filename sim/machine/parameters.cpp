@@ -26,6 +26,10 @@ int& partitions(Machine& machine) {
     return machine.partitions;
 }
 
+int& cpcs_per_gpc(Machine& machine) {
+    return machine.cpcs_per_gpc;
+}
+
 template <auto Group, auto Member>
 auto& at(Machine& machine) {
     return machine.*Group.*Member;
@@ -38,6 +42,8 @@ constexpr double kBig = 1 << 20;
 const std::vector<ParameterInfo> kTable = {
     {"topology.partitions", "", 1, 64,
      "groups of L2 slices, each with the SMs in front of it", partitions},
+    {"topology.cpcs_per_gpc", "", 1, 16,
+     "groups of TPCs (pairs of SMs) of a GPC with a port of their own: TPC i of a GPC is in group i mod this", cpcs_per_gpc},
     {"topology.sms", "", 0, kBig,
      "the SM ids (%smid) of each GPC", TopologyList::SmsOfGpc},
     {"topology.partition_of_gpc", "", 0, kBig,
@@ -124,8 +130,10 @@ const std::vector<ParameterInfo> kTable = {
      "requests that the load engine of one SM sends in an SM cycle", at<&M::bandwidth, &Bandwidth::issue_lines_per_cycle>},
     {"bandwidth.sm", "lines/cycle", 1e-3, 1e3,
      "128-byte lines into one SM in an SM cycle", at<&M::bandwidth, &Bandwidth::sm_lines_per_cycle>},
-    {"bandwidth.gpc", "B/ns", 1e-2, 1e6,
-     "into one GPC", at<&M::bandwidth, &Bandwidth::gpc_bytes_per_ns>},
+    {"bandwidth.cpc", "B/ns", 1e-2, 1e6,
+     "into one CPC, the overhead of its answers included", at<&M::bandwidth, &Bandwidth::cpc_bytes_per_ns>},
+    {"bandwidth.answer_overhead", "B", 0, 1024,
+     "what an answer of one to four sectors takes of its CPC's port beside its data", at<&M::bandwidth, &Bandwidth::answer_overhead_bytes>},
     {"bandwidth.tag", "requests/L2 cycle", 1e-3, 1e3,
      "lookups of one slice", at<&M::bandwidth, &Bandwidth::tag_requests_per_l2_cycle>},
     {"bandwidth.write", "requests/L2 cycle", 1e-3, 1e3,

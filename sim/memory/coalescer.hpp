@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/random.hpp"
@@ -24,8 +25,8 @@ public:
         SectorMask sectors = 0;
         std::uint8_t gpc = 0;
         std::uint8_t requesters = 0;
-        bool open = false;     // takes further requesters
-        bool charged = false;  // has its turn at the output port
+        Picoseconds open_until = 0;  // takes further requesters before this time
+        bool charged = false;        // has its turn at the output port
         std::uint8_t partition = 0;
         std::array<std::uint16_t, kMaxRequesters> landing{};
     };
@@ -40,13 +41,14 @@ public:
         const std::uint32_t bucket = bucket_of(request.line, request.gpc);
         for (std::int32_t i = chain_[bucket]; i >= 0; i = entry(i).next) {
             Entry& e = entry(i);
-            if (!e.open || e.line != request.line || e.gpc != request.gpc || e.sectors != request.sectors)
+            if (request.time >= e.open_until || e.line != request.line || e.gpc != request.gpc ||
+                e.sectors != request.sectors)
                 continue;
             if (e.requesters < max_requesters_) {
                 e.landing[e.requesters++] = request.landing;
                 return true;
             }
-            e.open = false;
+            e.open_until = 0;
         }
         return false;
     }
@@ -68,7 +70,7 @@ public:
         e.sectors = request.sectors;
         e.gpc = request.gpc;
         e.requesters = 1;
-        e.open = true;
+        e.open_until = std::numeric_limits<Picoseconds>::max();
         e.partition = static_cast<std::uint8_t>(partition);
         e.landing[0] = request.landing;
         chain_[bucket] = i;

@@ -165,6 +165,7 @@ void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry,
     const Picoseconds service = count(e.sectors) * t_.output_sector;
     take_turn(slice.output_free, looked_up + t_.hit, service);
     e.charged = true;
+    e.open_until = looked_up + t_.hit;
     wheel_.push(slice.output_free, answer);
 }
 
@@ -239,6 +240,10 @@ void Lane::on_write(Picoseconds now, const Request& request) {
         store(looked_up, slice, request.line, request.sectors, request.partial, false);
         return;
     }
+    // It takes a way for its passage and leaves it empty: with short K, writes cost the reads of their slice
+    // capacity.
+    const SectorCache::Found passing = look_up(looked_up, slice, request.line);
+    if (!passing.present) slice.cache.drop(passing.way);
     take_turn(slice.fabric_free, looked_up, static_cast<Picoseconds>(sectors) * t_.fabric_sector);
     wheel_.push(slice.fabric_free + t_.fabric_request,
                 Action{Kind::HomeWrite, static_cast<std::uint8_t>(partition), request.sectors,

@@ -51,6 +51,13 @@ public:
         return {oldest, false, written_back};
     }
 
+    // Forgets a line: its way is the next one to be taken.
+    void drop(std::uint32_t way) {
+        tag_[way] = kNoLine;
+        used_[way] = 0;
+        line_[way] = Line{};
+    }
+
     Line& at(std::uint32_t way) { return line_[way]; }
     bool holds(std::uint32_t way, LineNumber line) const { return tag_[way] == line; }
 

@@ -37,6 +37,7 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
       number_(number),
       ctas_per_sm_(ctas_per_sm),
       math_rate_(rate_of(machine, kernel_.math)),
+      cpc_free_(static_cast<std::size_t>(machine.cpcs_per_gpc), 0),
       local_sm_(machine.sms.size(), -1),
       requests_(static_cast<std::size_t>(lanes)),
       random_(seed, 0x6C0000u + static_cast<std::uint64_t>(number)) {
@@ -46,7 +47,9 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
         local_sm_[sm] = static_cast<std::int32_t>(sms_.size());
         sms_.push_back(static_cast<int>(sm));
         SmState state;
-        // Two SMs of a TPC share their place.
+        // Two SMs are a TPC: they share their place and their CPC.
+        const std::size_t tpc = sm_state_.size() / 2;
+        state.cpc = static_cast<std::uint8_t>(tpc % static_cast<std::size_t>(machine.cpcs_per_gpc));
         state.latency =
             from_ns(machine.latency.sm_to_slice_ns) +
             static_cast<Picoseconds>(place(sm / 2, 1) * machine.latency.sm_spread_cycles * cycle_ps);
@@ -116,28 +119,34 @@ void Gpc::run_until(Picoseconds end) {
     });
 }
 
-// The data of one entry: once through the GPC's port, then into each SM that waits for it.
+// The data of one entry: once through the port of each CPC that waits for it, then into each SM.
 void Gpc::on_answer(Picoseconds now, const Answer& answer) {
-    const auto slot_of = [&](int i) { return answer.landing[static_cast<std::size_t>(i)] / kMaxStages; };
-    const auto stage_of = [&](int i) -> Stage& {
-        const std::uint16_t landing = answer.landing[static_cast<std::size_t>(i)];
-        return slot(landing / kMaxStages).stages[landing % kMaxStages];
-    };
-    const double bytes = answer.sectors * kSectorBytes * static_cast<double>(stage_of(0).weight);
-    gpc_free_ = std::max(gpc_free_, now) + from_ns(bytes / machine_.bandwidth.gpc_bytes_per_ns);
+    const std::size_t first = answer.landing[0];
+    const double weight = static_cast<double>(slots_[first / kMaxStages].stages[first % kMaxStages].weight);
+    const double bytes = answer.sectors * kSectorBytes + machine_.bandwidth.answer_overhead_bytes;
+    const Picoseconds in_cpc = from_ns(weight * bytes / machine_.bandwidth.cpc_bytes_per_ns);
+    std::uint32_t passed = 0;  // CPCs
     for (int i = 0; i < answer.requesters; ++i) {
-        const std::int32_t index = slot_of(i);
-        Stage& stage = stage_of(i);
+        const std::uint16_t landing = answer.landing[static_cast<std::size_t>(i)];
+        const auto index = static_cast<std::int32_t>(landing / kMaxStages);
         SmState& sm = sm_state_[static_cast<std::size_t>(sm_of(index))];
-        const double lines = static_cast<double>(stage.weight) * answer.sectors / kSectorsPerLine;
-        sm.port_free =
-            std::max(sm.port_free, gpc_free_) + cycles(lines / machine_.bandwidth.sm_lines_per_cycle);
-        stage.ready = std::max(stage.ready, sm.port_free);
-        Slot& s = slot(index);
-        const auto waited_for = static_cast<std::size_t>(s.math.step % kernel_.stages);
-        if (--stage.missing == 0 && s.waiting && &s.stages[waited_for] == &stage) {
-            wheel_.push(stage.ready, Action{Kind::StageReady, index});
-        }
+        Picoseconds& port = cpc_free_[sm.cpc];
+        if ((passed >> sm.cpc & 1u) == 0) port = std::max(port, now) + in_cpc;
+        passed |= 1u << sm.cpc;
+        land(index, landing % kMaxStages, port, answer.sectors);
+    }
+}
+
+// One line's data has passed its CPC's port at `now` and goes into the SM.
+void Gpc::land(std::int32_t index, int ring, Picoseconds now, int sectors) {
+    Slot& s = slot(index);
+    Stage& stage = s.stages[static_cast<std::size_t>(ring)];
+    SmState& sm = sm_state_[static_cast<std::size_t>(sm_of(index))];
+    const double lines = static_cast<double>(stage.weight) * sectors / kSectorsPerLine;
+    sm.port_free = std::max(sm.port_free, now) + cycles(lines / machine_.bandwidth.sm_lines_per_cycle);
+    stage.ready = std::max(stage.ready, sm.port_free);
+    if (--stage.missing == 0 && s.waiting && s.math.step % kernel_.stages == ring) {
+        wheel_.push(stage.ready, Action{Kind::StageReady, index});
     }
 }
 

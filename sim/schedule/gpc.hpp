@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPC: its SMs, the CTAs on them and the port through which all its data comes. GPCs meet only in the L2
-// and in the dispatcher, so they run in parallel.
+// One GPC: its SMs, the CTAs on them and the ports of its CPCs through which all their data comes. GPCs meet
+// only in the L2 and in the dispatcher, so they run in parallel.
 //
 // A CTA is a loop of steps over a ring of stages. Step k waits until all lines of its boxes have landed, then
 // computes:
@@ -95,10 +95,12 @@ private:
         Picoseconds engine_free = 0;  // load engine
         Picoseconds port_free = 0;
         bool math_busy = false;
+        std::uint8_t cpc = 0;
         Picoseconds latency = 0;  // to a slice, this SM's own share included
     };
 
     void on_answer(Picoseconds now, const Answer& answer);
+    void land(std::int32_t slot, int ring, Picoseconds now, int sectors);
     void begin(Picoseconds now, std::int32_t slot);
     void try_issue(Picoseconds now, std::int32_t index);
     void release_if_due(std::int32_t index);
@@ -125,8 +127,8 @@ private:
     const int number_;
     const int ctas_per_sm_;
     double cycle_ = 1000;
-    double math_rate_ = 1;  // flops per SM cycle
-    Picoseconds gpc_free_ = 0;
+    double math_rate_ = 1;               // flops per SM cycle
+    std::vector<Picoseconds> cpc_free_;  // ports of the CPCs
     std::uint64_t started_ = 0;
     std::vector<int> sms_;                // SM ids
     std::vector<std::int32_t> local_sm_;  // SM id -> place in sms_

@@ -42,7 +42,6 @@ int count_passes(std::vector<std::uint8_t>& config) {
 
 // The calling thread's context; CUPTI takes no "current one" here.
 CUcontext current_context() {
-    check_cuda(cudaFree(nullptr), "creating the CUDA context");
     void* function = nullptr;
     cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
     check_cuda(
@@ -54,10 +53,16 @@ CUcontext current_context() {
     return context;
 }
 
+// Before any other call to CUPTI, which crashes without it; again does no harm.
+void initialize_profiler() {
+    check_cuda(cudaFree(nullptr), "creating the CUDA context");
+    auto params = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params);
+    L2LENS_CUPTI(ProfilerInitialize, &params);
+}
+
 CUpti_RangeProfiler_Object* enable_range_profiler() {
+    initialize_profiler();
     const CUcontext context = current_context();
-    auto init = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params);
-    L2LENS_CUPTI(ProfilerInitialize, &init);
     auto params = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params);
     params.ctx = context;
     L2LENS_CUPTI(RangeEnable, &params);
@@ -206,6 +211,7 @@ std::vector<CounterValue> CounterSession::measure_repeatedly(const std::function
 }
 
 std::string current_chip() {
+    initialize_profiler();
     int device = 0;
     check_cuda(cudaGetDevice(&device), "asking for the current device");
     auto params = L2LENS_CUPTI_PARAMS(CUpti_Device_GetChipName_Params);

@@ -103,7 +103,8 @@ CsvTable::CsvTable(std::string name, std::string_view text, const std::vector<st
     while (!scanner.done() && !starts_table(scanner.rest(), first_columns)) scanner.skip_line();
     Row row;
     if (!scanner.next(row))
-        throw BadInput(name_ + ": no table found: no line begins with the column '" + first_columns.front() + "'");
+        throw BadInput(name_ + ": no table found: no line begins with the column '" + first_columns.front() +
+                       "'");
     header_ = row.cells;
     while (scanner.next(row)) {
         const bool blank = row.cells.size() == 1 && row.cells[0].empty();
@@ -123,7 +124,8 @@ int CsvTable::find_column(std::string_view name) const {
 
 int CsvTable::column(std::string_view name) const {
     const int found = find_column(name);
-    if (found < 0) throw BadInput(name_ + ": no column '" + std::string(name) + "'" + suggestion(name, header_));
+    if (found < 0)
+        throw BadInput(name_ + ": no column '" + std::string(name) + "'" + suggestion(name, header_));
     return found;
 }
 
@@ -131,7 +133,8 @@ double CsvTable::number(const Row& row, int column) const {
     const std::string digits = without_commas(cell(row, column));
     double value = 0;
     const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (digits.empty() || error != std::errc() || stop != digits.data() + digits.size() || !std::isfinite(value))
+    if (digits.empty() || error != std::errc() || stop != digits.data() + digits.size() ||
+        !std::isfinite(value))
         fail(row, column, "'" + cell(row, column) + "' is not a number");
     return value;
 }
@@ -146,8 +149,8 @@ std::int64_t CsvTable::integer(const Row& row, int column) const {
 }
 
 void CsvTable::fail(const Row& row, int column, const std::string& what) const {
-    throw BadInput(name_ + ":" + std::to_string(row.line) + ": column '" + header_[static_cast<std::size_t>(column)] +
-                   "': " + what);
+    throw BadInput(name_ + ":" + std::to_string(row.line) + ": column '" +
+                   header_[static_cast<std::size_t>(column)] + "': " + what);
 }
 
 std::string read_text_file(const std::string& path) {

@@ -11,13 +11,25 @@ namespace l2lens::gpu {
 namespace {
 
 // Columns of the raw page that describe a launch. All others are metrics.
-constexpr std::string_view kLaunchColumns[] = {"ID",      "Process ID", "Process Name", "Host Name", "Kernel Name",
-                                               "Context", "Stream",     "Block Size",   "Grid Size", "Device",
-                                               "CC",      "Kernel Time", "Range:PushPop", "Id:Domain:Range:PL_Type"};
+constexpr std::string_view kLaunchColumns[] = {"ID",
+                                               "Process ID",
+                                               "Process Name",
+                                               "Host Name",
+                                               "Kernel Name",
+                                               "Context",
+                                               "Stream",
+                                               "Block Size",
+                                               "Grid Size",
+                                               "Device",
+                                               "CC",
+                                               "Kernel Time",
+                                               "Range:PushPop",
+                                               "Id:Domain:Range:PL_Type"};
 
 bool describes_launch(std::string_view column) {
     for (const std::string_view known : kLaunchColumns)
-        if (column.starts_with(known) && (column.size() == known.size() || known.find(':') != known.npos)) return true;
+        if (column.starts_with(known) && (column.size() == known.size() || known.find(':') != known.npos))
+            return true;
     return false;
 }
 
@@ -56,12 +68,6 @@ struct LaunchReader {
     }
 };
 
-double factor(const CsvTable& table, const CsvTable::Row& row, int column, const std::string& unit) {
-    const double value = ncu_unit_factor(unit);
-    if (value == 0) table.fail(row, column, "unknown unit '" + unit + "'; export with `--print-units base`");
-    return value;
-}
-
 // A metric a row: the launch is told by its ID. Rows without a metric are rules.
 std::vector<ImportedLaunch> read_long(const CsvTable& table) {
     const LaunchReader launch{table};
@@ -78,19 +84,21 @@ std::vector<ImportedLaunch> read_long(const CsvTable& table) {
         // Headings of the details page ("Duration", "L2 Hit Rate") are no metric names and may repeat.
         const std::string& metric = table.cell(row, name);
         if (metric.find("__") == std::string::npos || is_unknown(table.cell(row, value))) continue;
-        launches.back().metrics[metric] = table.number(row, value) * factor(table, row, unit, table.cell(row, unit));
+        launches.back().metrics[metric] = table.number(row, value) * ncu_unit_factor(table.cell(row, unit));
     }
     return launches;
 }
 
 bool is_unit_row(const CsvTable& table, const CsvTable::Row& row) {
-    return table.cell(row, table.column("ID")).empty() && table.cell(row, table.column("Kernel Name")).empty();
+    return table.cell(row, table.column("ID")).empty() &&
+           table.cell(row, table.column("Kernel Name")).empty();
 }
 
-// Some raw-page columns hold words ("Function Cache Configuration"): those without a metric's double underscore may.
+// Some raw-page columns hold words ("Function Cache Configuration"): those without a metric's double
+// underscore may.
 bool may_be_text(const std::string& column) {
-    return column.find("__") == std::string::npos || column.starts_with("launch__") || column.starts_with("device__") ||
-           column.starts_with("profiler__") || column.starts_with("nvtx__");
+    return column.find("__") == std::string::npos || column.starts_with("launch__") ||
+           column.starts_with("device__") || column.starts_with("profiler__") || column.starts_with("nvtx__");
 }
 
 std::vector<ImportedLaunch> read_wide(const CsvTable& table, const std::string& file) {
@@ -104,9 +112,10 @@ std::vector<ImportedLaunch> read_wide(const CsvTable& table, const std::string& 
         launches.push_back(launch.read(rows[i]));
         for (int column = 0; column < static_cast<int>(table.header().size()); ++column) {
             const std::string& metric = table.header()[static_cast<std::size_t>(column)];
-            if (describes_launch(metric) || may_be_text(metric) || is_unknown(table.cell(rows[i], column))) continue;
+            if (describes_launch(metric) || may_be_text(metric) || is_unknown(table.cell(rows[i], column)))
+                continue;
             launches.back().metrics[metric] =
-                table.number(rows[i], column) * factor(table, units, column, table.cell(units, column));
+                table.number(rows[i], column) * ncu_unit_factor(table.cell(units, column));
         }
     }
     return launches;
@@ -117,21 +126,19 @@ struct Unit {
     double factor;
 };
 
-// Base units, ours: ns for time.
-constexpr Unit kBaseUnits[] = {
-    {"", 1},        {"%", 1},      {"byte", 1},    {"B", 1},       {"nsecond", 1}, {"ns", 1},
-    {"usecond", 1e3}, {"us", 1e3}, {"msecond", 1e6}, {"ms", 1e6},  {"second", 1e9}, {"s", 1e9},
-    {"hz", 1},      {"Hz", 1},     {"cycle", 1},   {"sector", 1},  {"request", 1}, {"inst", 1},
-    {"warp", 1},    {"thread", 1}, {"block", 1},   {"bit", 1},     {"register", 1}, {"wavefront", 1},
+// What ncu scales: bytes, seconds and hertz. Sectors, requests, instructions and cycles come as they are.
+constexpr Unit kScaled[] = {
+    {"byte", 1},      {"B", 1},    {"hz", 1},        {"Hz", 1},   {"nsecond", 1},  {"ns", 1},
+    {"usecond", 1e3}, {"us", 1e3}, {"msecond", 1e6}, {"ms", 1e6}, {"second", 1e9}, {"s", 1e9},
 };
-constexpr Unit kPrefixes[] = {{"K", 1e3}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
+constexpr Unit kPrefixes[] = {{"", 1},    {"K", 1e3},  {"k", 1e3}, {"M", 1e6},
+                              {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
 
-double base_factor(std::string_view unit) {
-    for (const Unit& known : kBaseUnits)
-        if (unit == known.name) return known.factor;
+// 0 for a unit that is not scaled.
+double scale_of(std::string_view unit) {
     for (const Unit& prefix : kPrefixes)
-        for (const Unit& known : kBaseUnits)
-            if (!known.name.empty() && unit.size() == known.name.size() + 1 && unit.starts_with(prefix.name) &&
+        for (const Unit& known : kScaled)
+            if (unit.size() == prefix.name.size() + known.name.size() && unit.starts_with(prefix.name) &&
                 unit.ends_with(known.name))
                 return prefix.factor * known.factor;
     return 0;
@@ -141,17 +148,13 @@ double base_factor(std::string_view unit) {
 
 double ncu_unit_factor(std::string_view unit) {
     const auto slash = unit.find('/');
-    if (slash == std::string_view::npos) return base_factor(unit);
+    const double above = scale_of(unit.substr(0, slash));
+    if (slash == std::string_view::npos) return above == 0 ? 1 : above;
+    // Rates come back per second, as `--print-units base` has them.
+    const double ns = scale_of(unit.substr(slash + 1));
     const std::string_view per = unit.substr(slash + 1);
-    const double above = base_factor(unit.substr(0, slash));
-    if (above == 0) return 0;
-    // Rates stay per second, as `--print-units base` has them; other ratios (inst/cycle) keep their names' meaning.
-    if (per == "second" || per == "s") return above;
-    if (per == "msecond" || per == "ms") return above * 1e3;
-    if (per == "usecond" || per == "us") return above * 1e6;
-    if (per == "nsecond" || per == "ns") return above * 1e9;
-    const double below = base_factor(per);
-    return below == 0 ? 0 : above / below;
+    const bool per_time = ns > 0 && (per.ends_with("s") || per.ends_with("second"));
+    return (above == 0 ? 1 : above) * (per_time ? 1e9 / ns : 1);
 }
 
 std::vector<ImportedLaunch> parse_ncu_csv(const std::string& name, std::string_view text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what Nsight Compute prints: `ncu --csv --page raw` (a launch a row, metrics as columns, units in the row below
-// the header) and `ncu --csv --metrics ...` (a metric a row).
+// Reads what Nsight Compute prints: `ncu --csv --page raw` (a launch a row, metrics as columns, units in the
+// row below the header) and `ncu --csv --metrics ...` (a metric a row).
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 
 namespace l2lens::gpu {
 
-// Launches in file order. Scaled values (Mbyte, usecond, Ghz) come back in bytes, nanoseconds and Hz; "n/a" and empty
-// cells are left out. Throws BadInput with line and column for anything else that is not what ncu writes.
+// Launches in file order. Scaled values (Mbyte, usecond, Ghz) come back in bytes, nanoseconds and Hz; "n/a"
+// and empty cells are left out. Throws BadInput with line and column for anything else that is not what ncu
+// writes.
 std::vector<ImportedLaunch> parse_ncu_csv(const std::string& name, std::string_view text);
 std::vector<ImportedLaunch> read_ncu_csv(const std::string& path);
 
-// What a value in `unit` must be multiplied by; 0 for a unit ncu does not print. Names and prefixes as in the Nsight
-// Compute CLI documentation ("--print-units"): auto scales, base does not.
+// What a value in `unit` must be multiplied by. ncu scales bytes, seconds and hertz ("--print-units auto",
+// Nsight Compute CLI documentation); other units have the factor 1.
 double ncu_unit_factor(std::string_view unit);
 
 }  // namespace l2lens::gpu

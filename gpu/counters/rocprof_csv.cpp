@@ -25,12 +25,14 @@ private:
         const std::string& counter = table_.cell(row, counter_);
         const bool fresh = launch.metrics.emplace(counter, table_.number(row, value_)).second;
         if (!fresh)
-            table_.fail(row, counter_, "'" + counter + "' is given twice for dispatch " + table_.cell(row, dispatch_));
+            table_.fail(row, counter_,
+                        "'" + counter + "' is given twice for dispatch " + table_.cell(row, dispatch_));
     }
 
     ImportedLaunch& launch_of(const CsvTable::Row& row) {
         // Dispatches are numbered per process.
-        const std::string key = (process_ >= 0 ? table_.cell(row, process_) : "") + "/" + table_.cell(row, dispatch_);
+        const std::string key =
+            (process_ >= 0 ? table_.cell(row, process_) : "") + "/" + table_.cell(row, dispatch_);
         const auto [found, fresh] = index_.emplace(key, launches_.size());
         if (fresh) launches_.push_back(describe(row));
         ImportedLaunch& launch = launches_[found->second];
@@ -48,7 +50,8 @@ private:
         if (grid_ >= 0) launch.grid[0] = table_.integer(row, grid_);
         if (group_ >= 0) launch.block[0] = table_.integer(row, group_);
         if (start_ >= 0 && end_ >= 0)
-            launch.metrics["duration_ns"] = static_cast<double>(table_.integer(row, end_) - table_.integer(row, start_));
+            launch.metrics["duration_ns"] =
+                static_cast<double>(table_.integer(row, end_) - table_.integer(row, start_));
         return launch;
     }
 
@@ -82,12 +85,14 @@ std::vector<ImportedLaunch> merge_rocprof_passes(const std::vector<std::vector<I
     std::vector<ImportedLaunch> merged = passes.front();
     for (std::size_t pass = 1; pass < passes.size(); ++pass) {
         if (passes[pass].size() != merged.size())
-            throw BadInput("pass " + std::to_string(pass + 1) + " has " + std::to_string(passes[pass].size()) +
-                           " dispatches, pass 1 has " + std::to_string(merged.size()));
+            throw BadInput("pass " + std::to_string(pass + 1) + " has " +
+                           std::to_string(passes[pass].size()) + " dispatches, pass 1 has " +
+                           std::to_string(merged.size()));
         for (std::size_t i = 0; i < merged.size(); ++i) {
             if (passes[pass][i].kernel != merged[i].kernel)
-                throw BadInput("dispatch " + std::to_string(i + 1) + " is '" + merged[i].kernel + "' in pass 1 and '" +
-                               passes[pass][i].kernel + "' in pass " + std::to_string(pass + 1));
+                throw BadInput("dispatch " + std::to_string(i + 1) + " is '" + merged[i].kernel +
+                               "' in pass 1 and '" + passes[pass][i].kernel + "' in pass " +
+                               std::to_string(pass + 1));
             merged[i].metrics.insert(passes[pass][i].metrics.begin(), passes[pass][i].metrics.end());
         }
     }

@@ -21,25 +21,50 @@ decltype(&::cuTensorMapEncodeTiled) encoder() {
     return reinterpret_cast<decltype(&::cuTensorMapEncodeTiled)>(function);
 }
 
+struct MatrixMap {
+    const void* base;
+    std::int64_t rows, columns;
+    int element_bytes;
+    int box_rows, box_columns;
+    CUtensorMapDataType type;
+    CUtensorMapSwizzle swizzle;
+};
+
+CUtensorMap encode_map(const MatrixMap& m) {
+    static const auto encode = encoder();
+    constexpr int kRank = 2;
+    const cuuint64_t sizes[kRank] = {static_cast<cuuint64_t>(m.columns), static_cast<cuuint64_t>(m.rows)};
+    const cuuint64_t row_bytes[kRank - 1] = {static_cast<cuuint64_t>(m.columns * m.element_bytes)};
+    const cuuint32_t box[kRank] = {static_cast<cuuint32_t>(m.box_columns),
+                                   static_cast<cuuint32_t>(m.box_rows)};
+    const cuuint32_t every[kRank] = {1, 1};
+    CUtensorMap map{};
+    const CUresult status = encode(&map, m.type, kRank, const_cast<void*>(m.base), sizes, row_bytes, box,
+                                   every, CU_TENSOR_MAP_INTERLEAVE_NONE, m.swizzle,
+                                   CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (status != CUDA_SUCCESS)
+        throw Error(ExitCode::Internal, "cuTensorMapEncodeTiled failed with error " + std::to_string(status) +
+                                            " for " + std::to_string(m.rows) + " x " +
+                                            std::to_string(m.columns) + " elements in boxes of " +
+                                            std::to_string(m.box_rows) + " x " +
+                                            std::to_string(m.box_columns));
+    return map;
+}
+
 }  // namespace
 
 CUtensorMap tile_map(const void* base, std::int64_t rows, std::int64_t columns, int box_rows) {
-    static const auto encode = encoder();
-    constexpr int kRank = 2;
-    const cuuint64_t sizes[kRank] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-    const cuuint64_t row_bytes[kRank - 1] = {static_cast<cuuint64_t>(columns) * 2};
-    const cuuint32_t box[kRank] = {64, static_cast<cuuint32_t>(box_rows)};
-    const cuuint32_t every[kRank] = {1, 1};
-    CUtensorMap map{};
-    const CUresult status =
-        encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, kRank, const_cast<void*>(base), sizes, row_bytes, box,
-               every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-               CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (status != CUDA_SUCCESS)
-        throw Error(ExitCode::Internal, "cuTensorMapEncodeTiled failed with error " + std::to_string(status) +
-                                            " for " + std::to_string(rows) + " x " + std::to_string(columns) +
-                                            " elements in boxes of " + std::to_string(box_rows) + " rows");
-    return map;
+    return encode_map(
+        {base, rows, columns, 2, box_rows, 64, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_SWIZZLE_128B});
+}
+
+CUtensorMap plain_map(const void* base, std::int64_t rows, std::int64_t columns, int element_bytes,
+                      int box_rows, int box_columns) {
+    const CUtensorMapDataType type = element_bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                     : element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                                          : CU_TENSOR_MAP_DATA_TYPE_UINT32;
+    return encode_map(
+        {base, rows, columns, element_bytes, box_rows, box_columns, type, CU_TENSOR_MAP_SWIZZLE_NONE});
 }
 
 }  // namespace l2lens::gpu

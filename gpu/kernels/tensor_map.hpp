@@ -13,4 +13,8 @@ namespace l2lens::gpu {
 // Triton's maps do.
 CUtensorMap tile_map(const void* base, std::int64_t rows, std::int64_t columns, int box_rows);
 
+// The same without swizzle, for elements of 1, 2 or 4 bytes and boxes of any extent up to 256.
+CUtensorMap plain_map(const void* base, std::int64_t rows, std::int64_t columns, int element_bytes,
+                      int box_rows, int box_columns);
+
 }  // namespace l2lens::gpu

@@ -14,6 +14,8 @@ struct Row {
 
 constexpr Row kKernels[] = {
     {"gemm", make_live_gemm},
+    {"copy", make_live_copy},
+    {"transpose", make_live_transpose},
 };
 
 }  // namespace

@@ -33,5 +33,7 @@ std::unique_ptr<LiveProgram> make_live_program(const LiveKernel& kernel);
 
 // The rows of the table.
 std::unique_ptr<LiveProgram> make_live_gemm(const ParamList& params);
+std::unique_ptr<LiveProgram> make_live_copy(const ParamList& params);
+std::unique_ptr<LiveProgram> make_live_transpose(const ParamList& params);
 
 }  // namespace l2lens::gpu

@@ -35,7 +35,8 @@ std::vector<std::string> metrics_here() {
     const auto bases = metrics_of_chip(current_chip());
     std::vector<std::string> metrics;
     for (const std::string metric : kMetrics)
-        if (std::binary_search(bases.begin(), bases.end(), metric.substr(0, metric.find('.')))) metrics.push_back(metric);
+        if (std::binary_search(bases.begin(), bases.end(), metric.substr(0, metric.find('.'))))
+            metrics.push_back(metric);
     return metrics;
 }
 
@@ -71,11 +72,13 @@ Counters ProbeBench::count(const std::function<void()>& launch, const std::funct
 std::vector<int> ProbeBench::sms_of_partition(int partition) const {
     std::vector<int> members;
     for (int sm = 0; sm < sms(); ++sm)
-        if (partition_of_sm.empty() || partition_of_sm[static_cast<std::size_t>(sm)] == partition) members.push_back(sm);
+        if (partition_of_sm.empty() || partition_of_sm[static_cast<std::size_t>(sm)] == partition)
+            members.push_back(sm);
     return members;
 }
 
-void ProbeBench::found(const std::string& key, double value, const std::string& source, Confidence confidence) {
+void ProbeBench::found(const std::string& key, double value, const std::string& source,
+                       Confidence confidence) {
     found(key, decimal(value), source, confidence);
 }
 

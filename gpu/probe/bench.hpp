@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of a probe work with: the GPU's memory, its counters, and what earlier parts found. Private to
-// gpu/probe.
+// What the parts of a probe work with: the GPU's memory, its counters, and what earlier parts found. Private
+// to gpu/probe.
 #pragma once
-
-#include <cuda_runtime_api.h>
 
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <cuda_runtime_api.h>
 
 #include "gpu/counters/counter_session.hpp"
 #include "gpu/device_buffer.hpp"
@@ -41,10 +41,10 @@ public:
     ProbeReport report;
 
     // Findings that later parts need.
-    std::vector<std::vector<int>> gpcs;       // SM ids
-    std::vector<int> partition_of_sm;         // empty: one partition
-    std::vector<bool> far_from_sm0;           // per 4 KiB chunk of the first `far_from_sm0.size()` chunks
-    int slices = 0;                           // active, all partitions
+    std::vector<std::vector<int>> gpcs;  // SM ids
+    std::vector<int> partition_of_sm;    // empty: one partition
+    std::vector<bool> far_from_sm0;      // per 4 KiB chunk of the first `far_from_sm0.size()` chunks
+    int slices = 0;                      // active, all partitions
     double l2_ghz = 0;
     int partitions() const { return partition_of_sm.empty() ? 1 : 2; }
     std::vector<int> sms_of_partition(int partition) const;
@@ -70,6 +70,10 @@ private:
 
 // "1.706", without trailing zeros.
 std::string decimal(double value, int digits = 3);
+
+// Requests per sector that reaches the L2 when these SMs read the same missing lines at the same time; 1 when
+// the chip does not merge, or has no counters for it.
+double merge_factor(ProbeBench& bench, const std::vector<int>& sms);
 
 // The parts, in the order they must run.
 void probe_limits(ProbeBench& bench);

@@ -10,11 +10,12 @@ namespace {
 constexpr double kMiB = 1 << 20;
 
 void probe_slices(ProbeBench& bench) {
-    const auto chunks = ChunkList::range(0, 4096);
+    constexpr std::int64_t chunks = 4096;
     const DeviceRoles everyone(Roles::all(bench.sms()));
-    const Counters c =
-        bench.count([&] { visit_chunks(bench.buffer(), chunks, everyone, Access::Load, 20); }, [&] { bench.flush(); });
-    bench.slices = static_cast<int>(std::lround(c.at("lts__cycles_elapsed.sum") / c.at("lts__cycles_elapsed.avg")));
+    const Counters c = bench.count([&] { visit_chunks(bench.buffer(), chunks, everyone, Access::Load, 20); },
+                                   [&] { bench.flush(); });
+    bench.slices =
+        static_cast<int>(std::lround(c.at("lts__cycles_elapsed.sum") / c.at("lts__cycles_elapsed.avg")));
     bench.l2_ghz = c.at("lts__cycles_elapsed.avg") / c.at("gpu__time_duration.sum");
     bench.found("l2.slices_per_partition", std::to_string(bench.slices / bench.partitions()),
                 "lts__cycles_elapsed .sum / .avg = " + std::to_string(bench.slices) + " active slices");
@@ -32,7 +33,7 @@ std::int64_t slice_bytes(const ProbeBench& bench) {
 // The SMs of one partition sweep over `bytes`: share of the lookups after the first pass that miss.
 double miss_share(ProbeBench& bench, std::int64_t bytes) {
     constexpr int kPasses = 4;
-    const auto chunks = ChunkList::range(0, bytes / kChunkBytes);
+    const std::int64_t chunks = bytes / kChunkBytes;
     const DeviceRoles half(Roles::of(bench.sms_of_partition(0), bench.sms()));
     const Counters c = bench.count([&] { visit_chunks(bench.buffer(), chunks, half, Access::Load, kPasses); },
                                    [&] { bench.flush(); });
@@ -46,7 +47,7 @@ void probe_capacity(ProbeBench& bench) {
     double below = 0;
     double above = 0;
     for (double part = 0.75; part <= 1.45; part += 0.05) {
-        const auto bytes = static_cast<std::int64_t>(expected * part) / kChunkBytes * kChunkBytes;
+        const auto bytes = static_cast<std::int64_t>(expected * part) / (8 * kChunkBytes) * (8 * kChunkBytes);
         if (miss_share(bench, bytes) < 0.5) {
             below = static_cast<double>(bytes);
         } else {
@@ -56,48 +57,64 @@ void probe_capacity(ProbeBench& bench) {
     }
     std::string source = "the driver's L2 size over the slices of a whole die; ";
     if (below > 0 && above > 0)
-        source += "a sweep of one partition's SMs starts to miss between " + decimal(below / kMiB, 1) + " and " +
-                  decimal(above / kMiB, 1) + " MiB, the slices hold " + decimal(expected / kMiB, 1);
+        source += "a sweep of one partition's SMs starts to miss between " + decimal(below / kMiB, 1) +
+                  " and " + decimal(above / kMiB, 1) + " MiB, the slices hold " + decimal(expected / kMiB, 1);
     else
-        bench.missing("l2.slice: no capacity knee within 0.75 to 1.45 of " + decimal(expected / kMiB, 1) + " MiB");
+        bench.missing("l2.slice: no capacity knee within 0.75 to 1.45 of " + decimal(expected / kMiB, 1) +
+                      " MiB");
     bench.found("l2.slice", std::to_string(slice / 1024), source);
     bench.missing("l2.ways: no counter shows a set");
 }
 
 void probe_fetch(ProbeBench& bench) {
-    const std::int64_t chunk_count = 8192;
-    const auto chunks = ChunkList::range(0, chunk_count);
+    constexpr std::int64_t chunks = 8192;
     const DeviceRoles everyone(Roles::all(bench.sms()));
-    const Counters c = bench.count([&] { visit_chunks(bench.buffer(), chunks, everyone, Access::WordPerLine, 1); },
-                                   [&] { bench.flush(); });
-    const double lines = static_cast<double>(chunk_count * kChunkBytes / 128);
+    const Counters c =
+        bench.count([&] { visit_chunks(bench.buffer(), chunks, everyone, Access::WordPerLine, 1); },
+                    [&] { bench.flush(); });
+    const double lines = static_cast<double>(chunks * kChunkBytes / 128);
     const double bytes = c.at("dram__sectors_read.sum") * 32 / lines;
     const int fetch = bytes < 48 ? 32 : bytes < 96 ? 64 : 128;
-    bench.found("l2.fetch", std::to_string(fetch), "4 B of each line of 32 MiB read " + decimal(bytes, 1) + " B a line from DRAM");
+    bench.found("l2.fetch", std::to_string(fetch),
+                "4 B of each line of 32 MiB read " + decimal(bytes, 1) + " B a line from DRAM");
     if (bench.has_clusters())
         bench.found("l2.tensor_fetch", "128", "tensor maps are made with CU_TENSOR_MAP_L2_PROMOTION_L2_128B",
                     Confidence::Documented);
 }
 
-// Do the lines of a piece of memory go to more than one slice? Reads it over and over: one slice would take all sectors.
+// Do the lines of a piece of memory go to more than one slice? Reads it over and over: one slice would take
+// all sectors.
 double slices_touched(ProbeBench& bench, const std::vector<std::uint64_t>& lines) {
     const Roles one = Roles::of({0}, bench.sms());
     std::vector<std::uint64_t> offsets;
-    for (int i = 0; i < 4000; ++i) offsets.insert(offsets.end(), lines.begin(), lines.end());
+    for (int i = 0; i < 1000; ++i) offsets.insert(offsets.end(), lines.begin(), lines.end());
     const Counters c = bench.count([&] { load_cycles(bench.buffer(), offsets, one); }, {});
     return c.at("lts__t_sectors_srcunit_tex.sum") / c.at("lts__t_sectors.max");
 }
 
-void probe_interleave(ProbeBench& bench) {
-    // Each load touches its page's other half first (load_cycles), so one line alone shows up as two.
-    const double one = slices_touched(bench, {0});
-    for (const std::uint64_t bytes : {128u, 256u, 512u, 1024u, 2048u}) {
-        const double two = slices_touched(bench, {0, bytes});
-        if (two < one * 1.5) continue;
-        return bench.found("hash.interleave", std::to_string(bytes),
-                           "lines " + std::to_string(bytes) + " B apart are counted in different slices");
+// Of eight places, how many have the line `gap` bytes further in another slice?
+int apart(ProbeBench& bench, std::uint64_t gap) {
+    int count = 0;
+    for (std::uint64_t place = 0; place < 8; ++place) {
+        const std::uint64_t line = place * 73 * 4096;
+        // load_cycles() touches each page's other half first, so one line alone already counts in two slices
+        // (or one).
+        count += slices_touched(bench, {line, line + gap}) > 1.4 * slices_touched(bench, {line});
     }
-    bench.missing("hash.interleave: lines up to 2 KiB apart were counted in one slice");
+    return count;
+}
+
+void probe_interleave(ProbeBench& bench) {
+    std::string seen;
+    for (const std::uint64_t bytes : {128u, 256u, 512u, 1024u, 2048u}) {
+        const int count = apart(bench, bytes);
+        seen +=
+            (seen.empty() ? "" : ", ") + std::to_string(count) + " of 8 at " + std::to_string(bytes) + " B";
+        if (count < 4) continue;
+        return bench.found("hash.interleave", std::to_string(bytes),
+                           "pairs of lines counted in different slices: " + seen);
+    }
+    bench.missing("hash.interleave: pairs of lines counted in different slices: " + seen);
 }
 
 }  // namespace

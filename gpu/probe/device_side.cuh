@@ -2,9 +2,9 @@
 // What the microbenchmarks' kernels share.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
+
+#include <cuda_runtime.h>
 
 #include "gpu/cuda_check.hpp"
 
@@ -27,7 +27,8 @@ inline int shared_memory_for_one_cta_per_sm() {
     int device = 0;
     int bytes = 0;
     check_cuda(cudaGetDevice(&device), "asking for the current device");
-    check_cuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for shared memory");
+    check_cuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+               "asking for shared memory");
     return bytes - 1024;
 }
 

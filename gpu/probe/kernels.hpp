@@ -9,13 +9,14 @@
 
 namespace l2lens::gpu {
 
-// ---- placement -------------------------------------------------------------------------------------------------
+// ---- placement
+// -------------------------------------------------------------------------------------------------
 
 // The SM of each CTA of a launch of one CTA per SM, by launch id.
 std::vector<int> place_first_wave(int sms);
 
-// The SMs of each cluster of a launch of clusters of `size` CTAs, one CTA an SM; empty when the GPU has no clusters of
-// that size.
+// The SMs of each cluster of a launch of clusters of `size` CTAs, one CTA an SM; empty when the GPU has no
+// clusters of that size.
 std::vector<std::vector<int>> place_clusters(int size, int sms);
 
 struct CtaSpan {
@@ -27,16 +28,20 @@ struct CtaSpan {
 // CTAs that each spin for about `spin_ns`, one an SM at a time, by launch id.
 std::vector<CtaSpan> record_spinning_ctas(int ctas, int spin_ns);
 
-// ---- latency: the first participant's thread 0 -------------------------------------------------------------------
+// ---- latency: the first participant's thread 0
+// -------------------------------------------------------------------
 
 // Mean cycles of a dependent atomic on each address: resolved in the home partition.
-std::vector<double> atomic_cycles(void* buffer, const std::vector<std::uint64_t>& offsets, const Roles& roles);
+std::vector<double> atomic_cycles(void* buffer, const std::vector<std::uint64_t>& offsets,
+                                  const Roles& roles);
 
-// Cycles of one load (L1 bypassed) of each address, after a touch of the same page but another line, so that no load
-// waits for a translation.
-std::vector<double> load_cycles(const void* buffer, const std::vector<std::uint64_t>& offsets, const Roles& roles);
+// Cycles of one load (L1 bypassed) of each address, after a touch of the same page but another line, so that
+// no load waits for a translation.
+std::vector<double> load_cycles(const void* buffer, const std::vector<std::uint64_t>& offsets,
+                                const Roles& roles);
 
-// ---- traffic -----------------------------------------------------------------------------------------------------
+// ---- traffic
+// -----------------------------------------------------------------------------------------------------
 
 inline constexpr std::int64_t kChunkBytes = 4096;
 
@@ -45,22 +50,6 @@ enum class Access : std::int32_t {
     BulkCopy,     // to shared memory by the copy engine; Hopper and newer
     Store,        // whole lines
     WordPerLine,  // 4 B of each 128 B line, L1 bypassed
-};
-
-// Chunks of 4 KiB on the device, to be visited by many SMs. Keep it alive while launches run.
-class ChunkList {
-public:
-    explicit ChunkList(const std::vector<std::uint32_t>& chunks);
-    static ChunkList range(std::int64_t first, std::int64_t count);
-    ~ChunkList();
-    ChunkList(const ChunkList&) = delete;
-    ChunkList& operator=(const ChunkList&) = delete;
-    const std::uint32_t* device() const { return device_; }
-    std::int64_t size() const { return size_; }
-
-private:
-    std::uint32_t* device_ = nullptr;
-    std::int64_t size_ = 0;
 };
 
 // Roles on the device, for launches that are repeated under counters.
@@ -80,11 +69,12 @@ private:
     int sms_ = 0;
 };
 
-// Asynchronous. Participants take the chunks in turn, `passes` times over the whole list.
-void visit_chunks(void* buffer, const ChunkList& chunks, const DeviceRoles& roles, Access access, int passes);
+// Asynchronous. Participants take the buffer's first `chunks` chunks (a multiple of 8) in turn, `passes`
+// times over.
+void visit_chunks(void* buffer, std::int64_t chunks, const DeviceRoles& roles, Access access, int passes);
 
-// Asynchronous. All participants read the same lines of the buffer at the same time, `lines_per_round` (a multiple of 4)
-// every two microseconds; each round reads lines that no round read before.
+// Asynchronous. All participants read the same lines of the buffer at the same time, `lines_per_round` (a
+// multiple of 4) every two microseconds; each round reads lines that no round read before.
 void read_in_lockstep(const void* buffer, int rounds, int lines_per_round, const DeviceRoles& roles);
 
 }  // namespace l2lens::gpu

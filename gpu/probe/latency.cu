@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kAtomics = 6;  // per address, the first one apart: it may wait for a translation
 
-__global__ void atomic_kernel(char* buffer, const std::uint64_t* offsets, std::size_t count, float* cycles, const int* roles) {
+__global__ void atomic_kernel(char* buffer, const std::uint64_t* offsets, std::size_t count, float* cycles,
+                              const int* roles) {
     extern __shared__ char unused[];
     if (roles[probe::sm_id()] != 0 || threadIdx.x != 0) return;
     for (std::size_t i = 0; i < count; ++i) {
@@ -30,13 +31,14 @@ __device__ unsigned load_past_l1(const void* at) {
     return value;
 }
 
-__global__ void load_kernel(const char* buffer, const std::uint64_t* offsets, std::size_t count, float* cycles,
-                            const int* roles) {
+__global__ void load_kernel(const char* buffer, const std::uint64_t* offsets, std::size_t count,
+                            float* cycles, const int* roles) {
     extern __shared__ char unused[];
     if (roles[probe::sm_id()] != 0 || threadIdx.x != 0) return;
     for (std::size_t i = 0; i < count; ++i) {
         // The other half of the 64 KiB around it: one page on every GPU, another line, another DRAM fetch.
-        if (load_past_l1(buffer + (offsets[i] ^ 32768)) != 0) return;  // zeros; asking for the value waits for it
+        if (load_past_l1(buffer + (offsets[i] ^ 32768)) != 0)
+            return;  // zeros; asking for the value waits for it
         const char* at = buffer + offsets[i];
         const long long start = clock64();
         if (load_past_l1(at) != 0) return;
@@ -52,7 +54,8 @@ std::vector<double> to_doubles(const DeviceBuffer<float>& values) {
 
 }  // namespace
 
-std::vector<double> atomic_cycles(void* buffer, const std::vector<std::uint64_t>& offsets, const Roles& roles) {
+std::vector<double> atomic_cycles(void* buffer, const std::vector<std::uint64_t>& offsets,
+                                  const Roles& roles) {
     const int shared = probe::prepare_one_cta_per_sm(atomic_kernel);
     const DeviceBuffer<std::uint64_t> where{std::span(offsets)};
     const DeviceBuffer<int> who{std::span(roles.role_of_sm())};
@@ -63,7 +66,8 @@ std::vector<double> atomic_cycles(void* buffer, const std::vector<std::uint64_t>
     return to_doubles(cycles);
 }
 
-std::vector<double> load_cycles(const void* buffer, const std::vector<std::uint64_t>& offsets, const Roles& roles) {
+std::vector<double> load_cycles(const void* buffer, const std::vector<std::uint64_t>& offsets,
+                                const Roles& roles) {
     const int shared = probe::prepare_one_cta_per_sm(load_kernel);
     const DeviceBuffer<std::uint64_t> where{std::span(offsets)};
     const DeviceBuffer<int> who{std::span(roles.role_of_sm())};

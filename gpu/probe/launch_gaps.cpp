@@ -16,12 +16,14 @@ void probe_launch(ProbeBench& bench) {
     std::vector<double> gaps;
     std::vector<std::int64_t> first;
     for (auto& [sm, list] : of_sm) {
-        std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+        std::sort(list.begin(), list.end(),
+                  [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
         first.push_back(list.front().start_ns);
         for (std::size_t i = 1; i < list.size(); ++i)
             gaps.push_back(static_cast<double>(list[i].start_ns - list[i - 1].end_ns));
     }
-    bench.found("launch.cta_gap", decimal(median(gaps), 0), "median from a CTA's end to the next start on its SM");
+    bench.found("launch.cta_gap", decimal(median(gaps), 0),
+                "median from a CTA's end to the next start on its SM");
     const auto [earliest, latest] = std::minmax_element(first.begin(), first.end());
     bench.found("launch.stagger", decimal(static_cast<double>(*latest - *earliest) / bench.sms(), 2),
                 "the first wave starts within " + std::to_string(*latest - *earliest) + " ns");

@@ -22,8 +22,8 @@ double deviation(const std::vector<double>& sorted, std::size_t begin, std::size
     return std::sqrt(squares / static_cast<double>(end - begin));
 }
 
-// Rows of a linear system over GF(2), kept in echelon form: the bits of the mask are the unknowns, with one bit more
-// for the constant.
+// Rows of a linear system over GF(2), kept in echelon form: the bits of the mask are the unknowns, with one
+// bit more for the constant.
 class Elimination {
 public:
     explicit Elimination(std::uint64_t unknowns) : unknowns_(unknowns) {}
@@ -72,13 +72,14 @@ TwoLevels split_levels(const std::vector<double>& readings) {
     if (readings.size() < 2) return levels;
     std::vector<double> sorted = readings;
     std::sort(sorted.begin(), sorted.end());
-    // The best cut of a sorted list is where the sum of squares within the groups is least: where the means times sizes
-    // explain most.
+    // The best cut of a sorted list is where the sum of squares within the groups is least: where the means
+    // times sizes explain most.
     std::size_t best = 1;
     double most = -1;
     for (std::size_t cut = 1; cut < sorted.size(); ++cut) {
         const double gap = mean(sorted, cut, sorted.size()) - mean(sorted, 0, cut);
-        const double explained = gap * gap * static_cast<double>(cut) * static_cast<double>(sorted.size() - cut);
+        const double explained =
+            gap * gap * static_cast<double>(cut) * static_cast<double>(sorted.size() - cut);
         if (explained <= most) continue;
         most = explained;
         best = cut;
@@ -86,9 +87,10 @@ TwoLevels split_levels(const std::vector<double>& readings) {
     levels.low = mean(sorted, 0, best);
     levels.high = mean(sorted, best, sorted.size());
     levels.threshold = (sorted[best - 1] + sorted[best]) / 2;
-    const double width = deviation(sorted, 0, best, levels.low) + deviation(sorted, best, sorted.size(), levels.high);
-    // A single broad group cut in its middle has means 1.6 standard deviations apart, its halves 0.6 wide each: a
-    // ratio of 1.3. Two groups need twice that, and both must be populated.
+    const double width =
+        deviation(sorted, 0, best, levels.low) + deviation(sorted, best, sorted.size(), levels.high);
+    // A single broad group cut in its middle has means 1.6 standard deviations apart, its halves 0.6 wide
+    // each: a ratio of 1.3. Two groups need twice that, and both must be populated.
     const std::size_t few = sorted.size() / 10;
     levels.distinct = levels.high - levels.low > 2.6 * width && best > few && sorted.size() - best > few;
     return levels;
@@ -98,7 +100,8 @@ bool ParityRule::operator()(std::uint64_t offset) const {
     return (std::popcount(offset & mask) % 2 != 0) != constant;
 }
 
-std::optional<ParityRule> solve_parity(const Sided& samples, std::uint64_t candidates, double least_agreement) {
+std::optional<ParityRule> solve_parity(const Sided& samples, std::uint64_t candidates,
+                                       double least_agreement) {
     if (samples.empty()) return std::nullopt;
     std::mt19937_64 random(20251120);
     ParityRule best;

@@ -28,9 +28,10 @@ struct ParityRule {
     bool operator()(std::uint64_t offset) const;
 };
 
-// The mask within `candidates` and the constant with side = parity(offset & mask) ^ constant, by elimination over GF(2)
-// on random subsets, so that a few wrong readings do no harm. Bits that the samples leave open are kept out of the mask.
-// Empty when no rule fits `least_agreement` of the samples.
-std::optional<ParityRule> solve_parity(const Sided& samples, std::uint64_t candidates, double least_agreement = 0.97);
+// The mask within `candidates` and the constant with side = parity(offset & mask) ^ constant, by elimination
+// over GF(2) on random subsets, so that a few wrong readings do no harm. Bits that the samples leave open are
+// kept out of the mask. Empty when no rule fits `least_agreement` of the samples.
+std::optional<ParityRule> solve_parity(const Sided& samples, std::uint64_t candidates,
+                                       double least_agreement = 0.97);
 
 }  // namespace l2lens::gpu

@@ -23,7 +23,8 @@ __global__ void spin_kernel(CtaSpan* spans, int ns) {
 
 std::vector<CtaSpan> run_spinning(int ctas, int ns, int cluster) {
     const int shared = probe::prepare_one_cta_per_sm(spin_kernel);
-    check_cuda(cudaFuncSetAttribute(spin_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "allowing clusters");
+    check_cuda(cudaFuncSetAttribute(spin_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+               "allowing clusters");
     DeviceBuffer<CtaSpan> spans(static_cast<std::size_t>(ctas));
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
@@ -43,7 +44,8 @@ bool clusters_fit(int size) {
     int device = 0;
     int major = 0;
     check_cuda(cudaGetDevice(&device), "asking for the current device");
-    check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking for the capability");
+    check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+               "asking for the capability");
     return major >= 9 && size <= 16;
 }
 
@@ -62,7 +64,8 @@ std::vector<std::vector<int>> place_clusters(int size, int sms) {
     const int clusters = sms / size;
     const auto spans = run_spinning(clusters * size, kSpinNs, size);
     std::vector<std::vector<int>> placed(static_cast<std::size_t>(clusters));
-    for (std::size_t i = 0; i < spans.size(); ++i) placed[i / static_cast<std::size_t>(size)].push_back(spans[i].sm);
+    for (std::size_t i = 0; i < spans.size(); ++i)
+        placed[i / static_cast<std::size_t>(size)].push_back(spans[i].sm);
     return placed;
 }
 

@@ -15,10 +15,10 @@ ProbeReport probe_gpu(const std::function<void(const std::string&)>& progress) {
         void (*run)(ProbeBench&);
     };
     constexpr Part kParts[] = {
-        {"limits of an SM", probe_limits},          {"GPCs and dispatch order", probe_topology},
-        {"partitions and home hash", probe_home},   {"slices and capacity", probe_caches},
-        {"request coalescer", probe_coalescer},     {"latencies", probe_latency},
-        {"bandwidths", probe_bandwidth},            {"launch gaps", probe_launch},
+        {"limits of an SM", probe_limits},        {"GPCs and dispatch order", probe_topology},
+        {"partitions and home hash", probe_home}, {"slices and capacity", probe_caches},
+        {"request coalescer", probe_coalescer},   {"latencies", probe_latency},
+        {"bandwidths", probe_bandwidth},          {"launch gaps", probe_launch},
     };
     for (const Part& part : kParts) {
         if (progress) progress(part.what);

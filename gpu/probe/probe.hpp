@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a machine file off the GPU in this machine: who sits in which GPC and partition, where an address is at home,
-// how much there is, how long it takes and how fast it goes. Well under two minutes.
+// Reads a machine file off the GPU in this machine: who sits in which GPC and partition, where an address is
+// at home, how much there is, how long it takes and how fast it goes. Well under two minutes.
 #pragma once
 
 #include <functional>

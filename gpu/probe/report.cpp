@@ -39,13 +39,15 @@ std::string source_in(const Machine& base, std::string_view key) {
 
 Reading assumed(const ParameterInfo& parameter, const Machine& base) {
     return {std::string(parameter.key), value_text(base, parameter),
-            "not measured here; as " + base.name + ": " + source_in(base, parameter.key), Confidence::Inferred};
+            "not measured here; as " + base.name + ": " + source_in(base, parameter.key),
+            Confidence::Inferred};
 }
 
 // Long lists get a table of their own, one list a line.
 void write_list(std::ostream& out, const ParameterInfo& parameter, const Reading& reading) {
     std::string value = reading.value;
-    for (std::size_t at = 0; (at = value.find("], ", at)) != std::string::npos; at += 3) value.replace(at, 3, "],\n    ");
+    for (std::size_t at = 0; (at = value.find("], ", at)) != std::string::npos; at += 3)
+        value.replace(at, 3, "],\n    ");
     out << "\n[" << parameter.key << "]\nvalue = " << value << "\nsource = " << quoted(reading.source)
         << "\nconfidence = " << quoted(confidence_name(reading.confidence)) << '\n';
 }
@@ -53,20 +55,22 @@ void write_list(std::ostream& out, const ParameterInfo& parameter, const Reading
 void write_number(std::ostream& out, const ParameterInfo& parameter, const Reading& reading) {
     out << parameter.name() << " = { value = " << reading.value;
     if (!parameter.unit.empty()) out << ", unit = " << quoted(std::string(parameter.unit));
-    out << ", source = " << quoted(reading.source) << ", confidence = " << quoted(confidence_name(reading.confidence))
-        << " }\n";
+    out << ", source = " << quoted(reading.source)
+        << ", confidence = " << quoted(confidence_name(reading.confidence)) << " }\n";
 }
 
 }  // namespace
 
 const Reading* ProbeReport::find(const std::string& key) const {
-    const auto found = std::find_if(readings.begin(), readings.end(), [&](const Reading& r) { return r.key == key; });
+    const auto found =
+        std::find_if(readings.begin(), readings.end(), [&](const Reading& r) { return r.key == key; });
     return found == readings.end() ? nullptr : &*found;
 }
 
 std::string machine_toml(const ProbeReport& report, const Machine& base) {
     std::ostringstream out;
-    out << "# SPDX-License-Identifier: Apache-2.0\n# " << report.description << ", as `l2lens gpu probe` read it.\n";
+    out << "# SPDX-License-Identifier: Apache-2.0\n# " << report.description
+        << ", as `l2lens gpu probe` read it.\n";
     for (const std::string& note : report.notes) out << "# " << note << '\n';
     for (const std::string& gap : report.undetermined) out << "# Not determined: " << gap << '\n';
     out << "\ndescription = " << quoted(report.description) << "\nchip = " << quoted(report.chip) << '\n';

@@ -28,8 +28,8 @@ struct ProbeReport {
     const Reading* find(const std::string& key) const;
 };
 
-// A complete machine file: what the probe read, and the rest from `base`, marked as inferred from it. The key order is
-// parameter_table()'s.
+// A complete machine file: what the probe read, and the rest from `base`, marked as inferred from it. The key
+// order is parameter_table()'s.
 std::string machine_toml(const ProbeReport& report, const Machine& base);
 
 }  // namespace l2lens::gpu

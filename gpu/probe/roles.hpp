@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which SMs take part in a microbenchmark. Every kernel here is launched with one CTA on each SM; a CTA looks up its
-// SM's role and does its share, or leaves.
+// Which SMs take part in a microbenchmark. Every kernel here is launched with one CTA on each SM; a CTA looks
+// up its SM's role and does its share, or leaves.
 #pragma once
 
 #include <algorithm>

@@ -7,21 +7,32 @@
 namespace l2lens::gpu {
 namespace {
 
-constexpr int kThreads = 1024;
+constexpr unsigned kThreads = 1024;
+constexpr unsigned kWarps = kThreads / 32;
 
+// The participants' warps make `visits` visits between them, the u-th one to chunk u % count.
 struct Visit {
     char* buffer;
-    const std::uint32_t* chunks;
-    std::int64_t count;
+    unsigned count;
+    unsigned visits;
     const int* roles;
-    int participants;
-    int passes;
+    unsigned participants;
+
+    __device__ unsigned first(int role) const {
+        return static_cast<unsigned>(role) * kWarps + threadIdx.x / 32;
+    }
+    __device__ unsigned step() const { return participants * kWarps; }
+    __device__ char* chunk(unsigned u) const { return buffer + std::int64_t{u % count} * kChunkBytes; }
 };
 
-__device__ uint4 load_past_l1(const char* at) {
+// Loads whose values nobody wants would be removed; the buffer holds zeros, so nobody ever takes the branch
+// that wants them (see want()).
+__device__ unsigned load_past_l1(const char* at) {
     uint4 v;
-    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(at));
-    return v;
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(at));
+    return v.x | v.y | v.z | v.w;
 }
 
 __device__ unsigned load_word_past_l1(const char* at) {
@@ -30,76 +41,96 @@ __device__ unsigned load_word_past_l1(const char* at) {
     return value;
 }
 
-// 256 threads a chunk of 4 KiB, so four chunks at a time.
+__device__ void want(unsigned values) {
+    constexpr unsigned kNeverThere = 0x5EED5EED;
+    if (values == kNeverThere) __trap();
+}
+
+// A warp a chunk, 128 B a lane, all of them in flight at once.
 __global__ void __launch_bounds__(kThreads) load_chunks(Visit v) {
     const int role = v.roles[probe::sm_id()];
     if (role < 0) return;
-    const int lane = threadIdx.x % 256;
-    const int quarter = threadIdx.x / 256;
-    for (int pass = 0; pass < v.passes; ++pass) {
-#pragma unroll 4
-        for (std::int64_t i = role * 4 + quarter; i < v.count; i += v.participants * 4)
-            load_past_l1(v.buffer + v.chunks[i] * kChunkBytes + lane * 16);
-        __syncthreads();
+    unsigned values = 0;
+    for (unsigned u = v.first(role); u < v.visits; u += v.step()) {
+        const char* from = v.chunk(u) + threadIdx.x % 32 * 16;
+        unsigned parts[8];
+#pragma unroll
+        for (int i = 0; i < 8; ++i) parts[i] = load_past_l1(from + i * 512);
+#pragma unroll
+        for (int i = 0; i < 8; ++i) values |= parts[i];
     }
+    want(values);
 }
 
 __global__ void __launch_bounds__(kThreads) store_chunks(Visit v) {
     const int role = v.roles[probe::sm_id()];
     if (role < 0) return;
-    const int lane = threadIdx.x % 256;
-    const int quarter = threadIdx.x / 256;
-    for (int pass = 0; pass < v.passes; ++pass)
-        for (std::int64_t i = role * 4 + quarter; i < v.count; i += v.participants * 4)
-            *reinterpret_cast<uint4*>(v.buffer + v.chunks[i] * kChunkBytes + lane * 16) = make_uint4(pass, role, lane, 7);
-}
-
-// 32 threads a chunk: one word of each of its lines.
-__global__ void __launch_bounds__(kThreads) load_words(Visit v) {
-    const int role = v.roles[probe::sm_id()];
-    if (role < 0) return;
-    const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32;
-    for (int pass = 0; pass < v.passes; ++pass) {
-#pragma unroll 4
-        for (std::int64_t i = role * 32 + warp; i < v.count; i += v.participants * 32)
-            load_word_past_l1(v.buffer + v.chunks[i] * kChunkBytes + lane * 128);
-        __syncthreads();
+    for (unsigned u = v.first(role); u < v.visits; u += v.step()) {
+        char* to = v.chunk(u) + threadIdx.x % 32 * 16;
+#pragma unroll
+        for (int i = 0; i < 8; ++i) *reinterpret_cast<uint4*>(to + i * 512) = make_uint4(0, 0, 0, 0);
     }
 }
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-constexpr int kBulkBuffers = 16;
+// A word of each of a chunk's 32 lines, a lane each; eight chunks in flight.
+__global__ void __launch_bounds__(kThreads) load_words(Visit v) {
+    const int role = v.roles[probe::sm_id()];
+    if (role < 0) return;
+    unsigned values = 0;
+    for (unsigned u = v.first(role); u < v.visits; u += v.step() * 8) {
+        unsigned parts[8];
+#pragma unroll
+        for (unsigned i = 0; i < 8; ++i) {
+            const unsigned visit = u + i * v.step();
+            parts[i] = visit < v.visits ? load_word_past_l1(v.chunk(visit) + threadIdx.x % 32 * 128) : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < 8; ++i) values |= parts[i];
+    }
+    want(values);
+}
 
-// One thread keeps 16 copies of 4 KiB in flight.
-__device__ void bulk_copy_chunks(const Visit& v, int role, char* shared, std::uint64_t* barriers) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+constexpr unsigned kBulkBuffers = 6;
+constexpr unsigned kBulkChunks = 8;  // of one copy: 32 KiB
+
+__device__ void wait_for_phase(std::uint32_t barrier, std::uint32_t parity) {
+    asm volatile(
+        "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(barrier),
+        "r"(parity)
+        : "memory");
+}
+
+__device__ void start_bulk_copy(std::uint32_t to, const char* from, std::uint32_t barrier) {
+    constexpr auto kBytes = static_cast<std::uint32_t>(kBulkChunks * kChunkBytes);
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(kBytes)
+                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+        "l"(from), "r"(kBytes), "r"(barrier)
+        : "memory");
+}
+
+// One thread keeps six copies of 32 KiB in flight.
+__device__ void bulk_copy_chunks(const Visit& v, unsigned role, char* shared, std::uint64_t* barriers) {
     const auto buffers = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
     const auto first_barrier = static_cast<std::uint32_t>(__cvta_generic_to_shared(barriers));
-    for (int i = 0; i < kBulkBuffers; ++i)
+    for (unsigned i = 0; i < kBulkBuffers; ++i)
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(first_barrier + i * 8));
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    const std::int64_t share = (v.count - role + v.participants - 1) / v.participants;
-    const std::int64_t total = share * v.passes;
-    for (std::int64_t n = 0; n < total + kBulkBuffers; ++n) {
-        const auto slot = static_cast<std::uint32_t>(n % kBulkBuffers);
-        const std::uint32_t barrier = first_barrier + slot * 8;
-        if (n >= kBulkBuffers) {
-            const auto parity = static_cast<std::uint32_t>((n / kBulkBuffers - 1) & 1);
-            asm volatile(
-                "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-                "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(barrier),
-                "r"(parity)
-                : "memory");
-        }
-        if (n >= total) continue;
-        const char* from = v.buffer + v.chunks[role + (n % share) * v.participants] * kChunkBytes;
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
-                     "r"(static_cast<std::uint32_t>(kChunkBytes))
-                     : "memory");
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                         buffers + slot * static_cast<std::uint32_t>(kChunkBytes)),
-                     "l"(from), "r"(static_cast<std::uint32_t>(kChunkBytes)), "r"(barrier)
-                     : "memory");
+
+    const unsigned copies = (v.visits / kBulkChunks - role + v.participants - 1) / v.participants;
+    unsigned slot = 0;
+    std::uint32_t parity = 1;
+    for (unsigned n = 0; n < copies + kBulkBuffers; ++n) {
+        if (n >= kBulkBuffers) wait_for_phase(first_barrier + slot * 8, parity);
+        if (n < copies)
+            start_bulk_copy(buffers + slot * kBulkChunks * static_cast<std::uint32_t>(kChunkBytes),
+                            v.chunk((n * v.participants + role) * kBulkChunks), first_barrier + slot * 8);
+        if (++slot < kBulkBuffers) continue;
+        slot = 0;
+        parity ^= 1;
     }
 }
 #endif
@@ -109,8 +140,8 @@ __global__ void copy_chunks(Visit v) {
     extern __shared__ __align__(128) char shared[];
     __shared__ std::uint64_t barriers[kBulkBuffers];
     const int role = v.roles[probe::sm_id()];
-    if (role < 0 || threadIdx.x != 0 || role >= v.count) return;
-    bulk_copy_chunks(v, role, shared, barriers);
+    if (role < 0 || threadIdx.x != 0 || static_cast<unsigned>(role) >= v.visits / kBulkChunks) return;
+    bulk_copy_chunks(v, static_cast<unsigned>(role), shared, barriers);
 #endif
 }
 
@@ -119,7 +150,8 @@ struct Rendezvous {
     unsigned long long start_ns;
 };
 
-// Participants meet once and agree on a start by the GPU's timer (32 ns a tick on Hopper); round r begins r periods later.
+// Participants meet once and agree on a start by the GPU's timer (32 ns a tick on Hopper); round r begins r
+// periods later.
 __global__ void lockstep_kernel(const char* buffer, int rounds, int lines, const int* roles, int participants,
                                 Rendezvous* meeting) {
     extern __shared__ char unused[];
@@ -131,7 +163,8 @@ __global__ void lockstep_kernel(const char* buffer, int rounds, int lines, const
         if (role == 0) {
             while (atomicAdd(&meeting->arrived, 0u) < static_cast<unsigned>(participants)) {
             }
-            atomicExch(&meeting->start_ns, static_cast<unsigned long long>(probe::global_timer() + 10 * kPeriodNs));
+            atomicExch(&meeting->start_ns,
+                       static_cast<unsigned long long>(probe::global_timer() + 10 * kPeriodNs));
         }
     }
     long long start = 0;
@@ -141,52 +174,47 @@ __global__ void lockstep_kernel(const char* buffer, int rounds, int lines, const
         }
         __syncwarp();
         const char* from = buffer + static_cast<std::int64_t>(round) * lines * 128;
-        for (int line = 0; line < lines; line += 4) load_past_l1(from + line * 128 + threadIdx.x * 16);
+        unsigned values = 0;
+        for (int line = 0; line < lines; line += 4)
+            values |= load_past_l1(from + line * 128 + threadIdx.x * 16);
+        want(values);
     }
 }
 
 template <class Kernel>
 void launch_visit(Kernel kernel, const Visit& visit, int sms, int threads) {
     const int shared = probe::prepare_one_cta_per_sm(kernel);
-    kernel<<<static_cast<unsigned>(sms), static_cast<unsigned>(threads), static_cast<std::size_t>(shared) - 1024>>>(visit);
+    kernel<<<static_cast<unsigned>(sms), static_cast<unsigned>(threads),
+             static_cast<std::size_t>(shared) - 1024>>>(visit);
     check_launch("a traffic probe");
 }
 
 }  // namespace
 
-ChunkList::ChunkList(const std::vector<std::uint32_t>& chunks) : size_(static_cast<std::int64_t>(chunks.size())) {
-    const std::size_t bytes = chunks.size() * sizeof(std::uint32_t);
-    check_cuda(cudaMalloc(reinterpret_cast<void**>(&device_), bytes), "allocating a chunk list");
-    check_cuda(cudaMemcpy(device_, chunks.data(), bytes, cudaMemcpyHostToDevice), "copying a chunk list");
-}
-
-ChunkList ChunkList::range(std::int64_t first, std::int64_t count) {
-    std::vector<std::uint32_t> chunks;
-    for (std::int64_t i = 0; i < count; ++i) chunks.push_back(static_cast<std::uint32_t>(first + i));
-    return ChunkList(chunks);
-}
-
-ChunkList::~ChunkList() {
-    cudaFree(device_);
-}
-
 DeviceRoles::DeviceRoles(const Roles& roles) : participants_(roles.participants()), sms_(roles.sms()) {
     const std::size_t bytes = roles.role_of_sm().size() * sizeof(int);
     check_cuda(cudaMalloc(reinterpret_cast<void**>(&device_), bytes), "allocating roles");
-    check_cuda(cudaMemcpy(device_, roles.role_of_sm().data(), bytes, cudaMemcpyHostToDevice), "copying roles");
+    check_cuda(cudaMemcpy(device_, roles.role_of_sm().data(), bytes, cudaMemcpyHostToDevice),
+               "copying roles");
 }
 
 DeviceRoles::~DeviceRoles() {
     cudaFree(device_);
 }
 
-void visit_chunks(void* buffer, const ChunkList& chunks, const DeviceRoles& roles, Access access, int passes) {
-    const Visit visit{static_cast<char*>(buffer), chunks.device(), chunks.size(), roles.device(), roles.participants(), passes};
+void visit_chunks(void* buffer, std::int64_t chunks, const DeviceRoles& roles, Access access, int passes) {
+    const Visit visit{static_cast<char*>(buffer), static_cast<unsigned>(chunks),
+                      static_cast<unsigned>(chunks * passes), roles.device(),
+                      static_cast<unsigned>(roles.participants())};
     switch (access) {
-        case Access::Load: return launch_visit(load_chunks, visit, roles.sms(), kThreads);
-        case Access::BulkCopy: return launch_visit(copy_chunks, visit, roles.sms(), 32);
-        case Access::Store: return launch_visit(store_chunks, visit, roles.sms(), kThreads);
-        case Access::WordPerLine: return launch_visit(load_words, visit, roles.sms(), kThreads);
+        case Access::Load:
+            return launch_visit(load_chunks, visit, roles.sms(), kThreads);
+        case Access::BulkCopy:
+            return launch_visit(copy_chunks, visit, roles.sms(), 32);
+        case Access::Store:
+            return launch_visit(store_chunks, visit, roles.sms(), kThreads);
+        case Access::WordPerLine:
+            return launch_visit(load_words, visit, roles.sms(), kThreads);
     }
 }
 
@@ -195,7 +223,8 @@ void read_in_lockstep(const void* buffer, int rounds, int lines_per_round, const
     check_cuda(cudaMemsetAsync(meeting.get(), 0, meeting.bytes()), "resetting the rendezvous");
     const int shared = probe::prepare_one_cta_per_sm(lockstep_kernel);
     lockstep_kernel<<<static_cast<unsigned>(roles.sms()), 32, static_cast<std::size_t>(shared)>>>(
-        static_cast<const char*>(buffer), rounds, lines_per_round, roles.device(), roles.participants(), meeting.get());
+        static_cast<const char*>(buffer), rounds, lines_per_round, roles.device(), roles.participants(),
+        meeting.get());
     check_launch("the lockstep probe");
 }
 

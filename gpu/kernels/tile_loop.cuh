@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of a kernel whose CTAs take one tile at a time: grid, static or dynamic, with a record of each
+// tile.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "gpu/kernels/launch.hpp"
+
+namespace l2lens::gpu {
+
+struct TileList {
+    const std::uint32_t* order;
+    std::int32_t launches;
+    LaunchMode mode;
+    std::uint32_t* counter;
+    TileRecord* records;
+};
+
+inline TileList tile_list(const LaunchPlan& plan) {
+    return {plan.order, static_cast<std::int32_t>(plan.launches), plan.mode, plan.counter, plan.records};
+}
+
+// CTAs of a launch.
+inline unsigned tile_ctas(const LaunchPlan& plan) {
+    return static_cast<unsigned>(plan.mode == LaunchMode::Grid ? plan.launches : plan.persistent_ctas);
+}
+
+#ifdef __CUDACC__
+
+__device__ inline std::int64_t tile_clock_ns() {
+    std::int64_t ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+}
+
+// Calls body(row, column) with all threads of the CTA, which meet before and after each tile.
+template <class Body>
+__device__ void for_each_tile(const TileList& list, Body body) {
+    __shared__ std::int32_t next;
+    std::int32_t id = static_cast<std::int32_t>(blockIdx.x);
+    while (true) {
+        if (list.mode == LaunchMode::Dynamic) {
+            if (threadIdx.x == 0) next = static_cast<std::int32_t>(atomicAdd(list.counter, 1u));
+            __syncthreads();
+            id = next;
+        }
+        if (id >= list.launches) return;
+        const std::uint32_t tile = list.order[id];
+        std::int64_t start = 0;
+        if (list.records && threadIdx.x == 0) start = tile_clock_ns();
+        if (tile != kNoTilePacked)
+            body(static_cast<std::int32_t>(tile >> 16), static_cast<std::int32_t>(tile & 0xFFFF));
+        __syncthreads();
+        if (list.records && threadIdx.x == 0) {
+            std::int32_t sm;
+            asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+            list.records[id] = {id, sm, start, tile_clock_ns()};
+        }
+        if (list.mode == LaunchMode::Grid) return;
+        id += static_cast<std::int32_t>(gridDim.x);  // overwritten when dynamic
+    }
+}
+
+#endif
+
+}  // namespace l2lens::gpu

@@ -119,8 +119,8 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     ValidationPlan plan = plan_validation(std::move(rows), arguments.split);
     if (plan.rows.empty()) throw BadInput("validate: no row is left to predict");
     if (plan.skipped_random > 0) {
-        output.note(
-            fmt::format("{} rows in random order skipped: their seed is not recorded", plan.skipped_random));
+        output.note(fmt::format("{} row{} in random order skipped: the seed is not recorded",
+                                plan.skipped_random, plan.skipped_random == 1 ? "" : "s"));
     }
 
     TbbExecutor executor(threads);

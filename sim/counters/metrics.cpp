@@ -87,11 +87,12 @@ constexpr std::array kMetrics{
                return t.slices > 0 ? l2_sectors(e, t) / t.slices : kUnknown;
            }},
     Metric{"lts__t_requests.sum", Hardware, kRequests,
-           "lts__t_requests_srcunit_tex.sum + requests from the fabric (two sectors each on GH100)",
+           "lts__t_requests_srcunit_tex.sum + lts__t_sectors_srcunit_ltcfabric.sum / 2 (a fabric request "
+           "carries two sectors)",
            "Requests at the tag stage; one asks for up to four sectors of one line.",
            "Sectors per request below 4: partial lines, or fabric requests.",
            [](const Events& e, const RunTotals& t) {
-               return sum(e, t, {TexRequests, FabricRequests});
+               return sum(e, t, {TexRequests}) + fabric_sectors(e, t) / 2;
            }},
     Metric{"lts__t_sectors_op_read.sum", Hardware, kSectors,
            "lts__t_sectors.sum - lts__t_sectors_op_write.sum",

@@ -14,6 +14,7 @@ namespace {
 // Three significant digits; above that, whole numbers.
 std::string significant(double value) {
     const double size = std::abs(value);
+    if (size < 0.005) value = 0;  // "-0.00" says nothing
     // The bounds are where rounding would add a digit.
     if (size >= 99.95) return fmt::format("{:.0f}", value);
     if (size >= 9.995) return fmt::format("{:.1f}", value);

@@ -42,9 +42,13 @@ std::vector<std::string> equal_orders(const std::string& name, GridShape grid, c
     return equal;
 }
 
+// The first few; a small grid makes many orders equal.
 std::string joined(const std::vector<std::string>& names) {
+    constexpr std::size_t kMostNamed = 5;
     std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i)
+        text += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kMostNamed) text += fmt::format(" and {} more", names.size() - kMostNamed);
     return text;
 }
 

@@ -43,9 +43,13 @@ double rounded(const Metric& metric, double value) {
             return std::nearbyint(value * 1e4) / 1e4;
         case MetricUnit::Microseconds:
             return std::nearbyint(value * 1e3) / 1e3;
+        case MetricUnit::Nanoseconds:
+        case MetricUnit::Cycles:
+            return std::nearbyint(value * 1e2) / 1e2;
         default:
-            return std::nearbyint(value);
+            break;
     }
+    return metric.id.ends_with(".avg") ? std::nearbyint(value * 1e2) / 1e2 : std::nearbyint(value);
 }
 
 }  // namespace l2lens

@@ -46,7 +46,8 @@ std::string predict_csv(const PredictReport& report);
 // A metric or counter of a prediction by its id; kUnknown when the run does not know it.
 double value_of(const Prediction& prediction, const std::string& id);
 
-// As the outputs have it: counts whole, percent to 1e-4, times to a nanosecond; finer digits mean nothing.
+// As the outputs have it: counts whole, means, times and cycles to a hundredth, percent and ratios to 1e-4;
+// finer digits mean nothing.
 double rounded(const Metric& metric, double value);
 
 }  // namespace l2lens

@@ -55,6 +55,14 @@ std::optional<double> find(const std::map<std::string, double>& values, const ch
     return found == values.end() ? std::nullopt : std::optional(found->second);
 }
 
+// Below one in ten thousand of the L2's sectors a count is noise (a few hundred promoted sectors in a row
+// that promotes none, say). Where both sides say that nothing happens, there is no error to speak of.
+bool is_noise(const ValidationRow& row, const Metric& metric, double predicted, double measured) {
+    const bool counts = metric.unit == MetricUnit::Sectors || metric.unit == MetricUnit::Requests;
+    const auto sectors = find(row.recorded.measured, "lts__t_sectors.sum");
+    return counts && sectors && std::max(predicted, measured) < 1e-4 * *sectors;
+}
+
 std::vector<Group> ranking_groups(std::span<const ValidationRow> rows) {
     std::map<GroupKey, Group> groups;
     for (const ValidationRow& row : rows) {
@@ -136,7 +144,7 @@ double prediction_error(const ValidationRow& row, const Metric& metric) {
     const auto measured = row.recorded.measured.find(id);
     if (predicted == row.predicted.end() || measured == row.recorded.measured.end()) return kUnknown;
     if (metric.unit == MetricUnit::Percent) return predicted->second - measured->second;
-    if (measured->second == 0) return kUnknown;
+    if (measured->second == 0 || is_noise(row, metric, predicted->second, measured->second)) return kUnknown;
     return 100.0 * (predicted->second / measured->second - 1);
 }
 

@@ -37,7 +37,8 @@ struct ValidationPlan {
 ValidationPlan plan_validation(std::vector<RecordedRow> rows, std::string_view split);
 
 // Error of a prediction: percent of the measured value, or percentage points for what is itself in percent.
-// kUnknown when it cannot be said: not measured, not predicted, or measured as zero.
+// kUnknown when it cannot be said: not measured, not predicted, measured as zero, or both within the noise of
+// zero.
 double prediction_error(const ValidationRow& row, const Metric& metric);
 
 // Ranking groups are rows alike but for the order.

@@ -24,6 +24,7 @@ TEST_CASE("Numbers keep three digits, and rounding never adds one") {
     CHECK(format_signed_percent(148.2) == "+148 %");
     CHECK(format_plain(12) == "12");
     CHECK(format_plain(12.5) == "12.5");
+    CHECK(format_plain(-0.001) == "0");
 }
 
 TEST_CASE("Exact numbers read back the same, whole ones without a point") {

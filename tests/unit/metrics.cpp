@@ -23,7 +23,6 @@ Events recorded_row() {
     e[Event::TexReadHits] = 268675710;
     e[Event::TexReadMisses] = 184586568;
     e[Event::TexWriteSectors] = 4194304;
-    e[Event::FabricRequests] = 54176466;
     e[Event::FabricReadSectors] = 106495067;
     e[Event::FabricReadHits] = 48424557;
     e[Event::FabricReadMisses] = 58070510;

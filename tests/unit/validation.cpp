@@ -94,6 +94,13 @@ TEST_CASE("Errors are percent of the measured value, points for rates, and unkno
     CHECK(prediction_error(row, *find_metric("lts__t_sector_hit_rate.pct")) == Approx(-2));
     CHECK(std::isnan(prediction_error(row, *find_metric("dram__sectors_write.sum"))));
     CHECK(std::isnan(prediction_error(row, *find_metric("dram__sectors_read.sum"))));
+
+    const Metric& promoted = *find_metric("lts__t_sectors_lookup_miss_data_promoted.sum");
+    row.recorded.measured = {{"lts__t_sectors.sum", 1e6}, {std::string(promoted.id), 50}};
+    row.predicted = {{std::string(promoted.id), 0}};
+    CHECK(std::isnan(prediction_error(row, promoted)));  // 50 of 1e6 sectors: noise
+    row.predicted = {{std::string(promoted.id), 5000}};
+    CHECK(prediction_error(row, promoted) == Approx(9900));  // but predicting many is an error
 }
 
 TEST_CASE("Ranking looks at groups of rows alike but for the order") {

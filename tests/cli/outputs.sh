@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Where results go, what is left when something goes wrong, and exit codes.
+# shellcheck source=lib.sh disable=SC1091
+. "$(dirname "$0")/lib.sh"
+small=(gemm m=1024 n=1024 k=512)
+
+# Streams: the table on stdout, nothing on stderr that is no terminal.
+expect 0 predict "${small[@]}" --order row_major,hilbert
+check "the table is on stdout" grep -q '^1  ' out
+check "stderr is empty" test ! -s err
+check "no colour into a file" bash -c '! grep -q $'"'\\x1b'"' out'
+expect 0 predict "${small[@]}" --order row_major --color always
+check "colour when asked" grep -q $'\x1b' out
+NO_COLOR=1 expect 0 predict "${small[@]}" --order row_major --color always
+check "an explicit option beats NO_COLOR" grep -q $'\x1b' out
+
+# --json - and --csv - take the place of the table.
+expect 0 predict "${small[@]}" --order row_major,hilbert --json -
+check "JSON alone on stdout" python3 -c 'import json; d = json.load(open("out")); assert d["schema"] == "l2lens/prediction" and d["meta"]["threads"] >= 1 and [r["order"] for r in d["results"]] == ["row_major", "hilbert"] and sorted(r["rank"] for r in d["results"]) == [1, 2]'
+expect 0 predict "${small[@]}" --order row_major --csv - --json result.json
+check "CSV on stdout" grep -q '^kernel,gpu,' out
+check "JSON in its file" python3 -m json.tool result.json
+
+# A regular file is replaced whole; its permissions and a link to it stay.
+printf 'old' >old.json
+chmod 640 old.json
+ln -s old.json link.json
+expect 0 predict "${small[@]}" --order row_major --json link.json
+check "the link is still one" test -L link.json
+check "the file was replaced" python3 -m json.tool old.json
+check "its permissions are kept" test "$(stat -c %a old.json)" = 640
+check "nothing is left beside it" test -z "$(find . -name '.old.json*')"
+
+# What is no regular file is written straight.
+expect 0 predict "${small[@]}" --order row_major --json /dev/null
+mkfifo pipe
+cat pipe >piped &
+reader=$!
+expect 0 predict "${small[@]}" --order row_major --json pipe
+wait "$reader"
+check "a pipe got the document" python3 -m json.tool piped
+check "the pipe is still one" test -p pipe
+if [ -w /dev/full ]; then
+    expect 4 predict "${small[@]}" --order row_major --json /dev/full
+    checks=$((checks + 1))
+    timeout 60 "$L2LENS" order list >/dev/full 2>err
+    [ $? -eq 4 ] || fail "a full stdout is an error"
+fi
+
+# A failed run leaves an existing file alone.
+printf 'precious' >kept.json
+expect 4 predict gemm --order hilbrt --json kept.json
+check "the old result is still there" grep -q precious kept.json
+
+# Ctrl-C: exit 2, one line, nothing half written.
+checks=$((checks + 1))
+timeout --preserve-status -s INT 1 "$L2LENS" predict gemm m=16384 n=16384 k=16384 --sample 1 --order row_major --json kept.json >out 2>err
+code=$?
+[ "$code" -eq 2 ] || fail "Ctrl-C gives exit $code instead of 2"
+check "an interrupted run writes nothing" grep -q precious kept.json
+check "and prints no table" test ! -s out
+check "and says so" grep -q interrupted err
+
+# The same result on any number of threads.
+expect 0 predict "${small[@]}" --order row_major,hilbert,group_m:4 --csv one.csv --threads 1
+expect 0 predict "${small[@]}" --order row_major,hilbert,group_m:4 --csv four.csv --threads 4
+check "threads do not change the result" cmp one.csv four.csv
+expect 0 predict "${small[@]}" --order hilbert --csv alone.csv --threads 4
+check "nor does what else is predicted" python3 -c 'import csv; a = list(csv.DictReader(open("alone.csv")))[0]; b = [r for r in csv.DictReader(open("one.csv")) if r["order"] == "hilbert"][0]; a.pop("rank"); b.pop("rank"); assert a == b'
+
+# A prediction reads back as a recording, and is exactly right about itself.
+expect 0 validate --recorded one.csv --json round.json
+check "all errors are zero" python3 -c 'import json; d = json.load(open("round.json")); assert len(d["rows"]) == 3; s = d["summary"]; assert all(v.get("max_abs_pct", v.get("max_abs_points")) < 0.01 for k, v in s.items() if "__" in k), s; assert s["ranking"]["groups"] == 1 and s["ranking"]["best_order_regret_pct_max"] == 0'
+
+# Exit 1: outside the tolerance, or not a bijection.
+awk -F, -v OFS=, 'NR==1 {for (i = 1; i <= NF; i++) if ($i == "lts__d_sectors_fill_device.sum") c = i} NR > 1 {$c = int($c * 1.5)} 1' one.csv >off.csv
+expect 1 validate --recorded off.csv --tolerance lts__d_sectors_fill_device.sum=10
+expect 0 validate --recorded off.csv --tolerance lts__d_sectors_fill_device.sum=40
+expect 1 validate --recorded off.csv
+check "the scoreboard names what is outside" grep -q 'lts__d_sectors_fill_device.sum .*OUTSIDE' out
+expect 1 order check 'lua: return 0, 0' --grid 4x4
+check "lost and doubled tiles are named" grep -q 'NOT a bijection: 15 tiles lost: (0,1)' out
+expect 0 order check hilbert --grid 16x16
+
+# Every list, show and help works.
+for words in "order list" "order show morton" "kernel list" "kernel show gemm" "kernel check gemm" "gpu list" "gpu show h200" \
+    "gpu check h200" "gpu diff h200 v100" "explain" "explain sector" "explain lts__t_sectors.sum" "explain group_m:8" \
+    "--help" "predict --help" "validate --help" "--version"; do
+    read -ra arguments <<<"$words"
+    expect 0 "${arguments[@]}"
+    check "$words says something" test -s out
+done
+for words in "order list" "order show morton" "kernel list" "kernel check gemm" "gpu list" "gpu diff h200 v100" "explain"; do
+    read -ra arguments <<<"$words"
+    expect 0 "${arguments[@]}" --json -
+    check "$words --json is JSON" python3 -m json.tool out
+    expect 0 "${arguments[@]}" --csv -
+done
+
+finish

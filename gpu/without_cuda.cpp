@@ -4,6 +4,8 @@
 
 #include "gpu/counters/counter_session.hpp"
 #include "gpu/counters/metric_names.hpp"
+#include "gpu/live/live.hpp"
+#include "gpu/probe/probe.hpp"
 
 namespace l2lens::gpu {
 namespace {
@@ -16,6 +18,7 @@ namespace {
 }  // namespace
 
 struct CounterSession::State {};
+
 CounterSession::CounterSession(std::vector<std::string>) {
     refuse("counters cannot be read");
 }
@@ -36,6 +39,7 @@ std::vector<CounterValue> CounterSession::measure_repeatedly(const std::function
                                                              const std::function<void()>&, int) {
     refuse("counters cannot be read");
 }
+
 std::string current_chip() {
     refuse("no chip");
 }
@@ -50,6 +54,23 @@ std::string metric_description(const std::string&, const std::string&) {
 }
 void check_metric_names(const std::string&, std::span<const std::string>) {
     refuse("metric names cannot be checked");
+}
+
+std::vector<std::string> live_kernels() {
+    return {};
+}
+LiveShape describe_live(const LiveKernel&) {
+    refuse("no kernel can run");
+}
+LiveResult run_live(const LiveKernel&, std::span<const TileCoord>, const LiveOptions&) {
+    refuse("no kernel can run");
+}
+std::vector<std::string> recorded_metrics(const std::string&) {
+    refuse("CUPTI's metrics cannot be listed");
+}
+
+ProbeReport probe_gpu(const std::function<void(const std::string&)>&) {
+    refuse("the GPU cannot be probed");
 }
 
 }  // namespace l2lens::gpu

@@ -59,7 +59,7 @@ public:
     void note(const std::string& what) { report.notes.push_back(what); }
 
 private:
-    static constexpr std::int64_t kBufferBytes = std::int64_t{512} << 20;
+    static constexpr std::int64_t kBufferBytes = std::int64_t{1} << 30;
     cudaDeviceProp properties_{};
     double sm_ghz_ = 0;
     DeviceBuffer<char> memory_;

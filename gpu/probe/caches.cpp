@@ -35,8 +35,10 @@ double miss_share(ProbeBench& bench, std::int64_t bytes) {
     constexpr int kPasses = 4;
     const std::int64_t chunks = bytes / kChunkBytes;
     const DeviceRoles half(Roles::of(bench.sms_of_partition(0), bench.sms()));
-    const Counters c = bench.count([&] { visit_chunks(bench.buffer(), chunks, half, Access::Load, kPasses); },
-                                   [&] { bench.flush(); });
+    auto sweep = [&] {  // a launch a pass, so that nobody runs ahead
+        for (int i = 0; i < kPasses; ++i) visit_chunks(bench.buffer(), chunks, half, Access::Load, 1);
+    };
+    const Counters c = bench.count(sweep, [&] { bench.flush(); });
     const double sectors = static_cast<double>(bytes) / 32;
     return (c.at("lts__t_sectors_srcunit_tex_lookup_miss.sum") - sectors) / (sectors * (kPasses - 1));
 }

@@ -8,7 +8,6 @@ namespace l2lens::gpu {
 namespace {
 
 constexpr unsigned kThreads = 1024;
-constexpr unsigned kWarps = kThreads / 32;
 
 // The participants' warps make `visits` visits between them, the u-th one to chunk u % count.
 struct Visit {
@@ -19,9 +18,9 @@ struct Visit {
     unsigned participants;
 
     __device__ unsigned first(int role) const {
-        return static_cast<unsigned>(role) * kWarps + threadIdx.x / 32;
+        return static_cast<unsigned>(role) * (blockDim.x / 32) + threadIdx.x / 32;
     }
-    __device__ unsigned step() const { return participants * kWarps; }
+    __device__ unsigned step() const { return participants * (blockDim.x / 32); }
     __device__ char* chunk(unsigned u) const { return buffer + std::int64_t{u % count} * kChunkBytes; }
 };
 
@@ -72,20 +71,16 @@ __global__ void __launch_bounds__(kThreads) store_chunks(Visit v) {
     }
 }
 
-// A word of each of a chunk's 32 lines, a lane each; eight chunks in flight.
+// A word of each of a chunk's 32 lines, a lane each; two chunks in flight. More would have many SMs ask for
+// the same lines at once, and the request coalescer would answer in the slices' place.
 __global__ void __launch_bounds__(kThreads) load_words(Visit v) {
     const int role = v.roles[probe::sm_id()];
     if (role < 0) return;
     unsigned values = 0;
-    for (unsigned u = v.first(role); u < v.visits; u += v.step() * 8) {
-        unsigned parts[8];
-#pragma unroll
-        for (unsigned i = 0; i < 8; ++i) {
-            const unsigned visit = u + i * v.step();
-            parts[i] = visit < v.visits ? load_word_past_l1(v.chunk(visit) + threadIdx.x % 32 * 128) : 0;
-        }
-#pragma unroll
-        for (int i = 0; i < 8; ++i) values |= parts[i];
+    for (unsigned u = v.first(role); u < v.visits; u += v.step() * 2) {
+        const unsigned one = load_word_past_l1(v.chunk(u) + threadIdx.x % 32 * 128);
+        const unsigned other = load_word_past_l1(v.chunk(u + v.step()) + threadIdx.x % 32 * 128);
+        values |= one | other;
     }
     want(values);
 }
@@ -214,7 +209,7 @@ void visit_chunks(void* buffer, std::int64_t chunks, const DeviceRoles& roles, A
         case Access::Store:
             return launch_visit(store_chunks, visit, roles.sms(), kThreads);
         case Access::WordPerLine:
-            return launch_visit(load_words, visit, roles.sms(), kThreads);
+            return launch_visit(load_words, visit, roles.sms(), kThreads / 2);
     }
 }
 

@@ -103,6 +103,7 @@ void AddressMap::number_lanes() {
     }
     // A page fills this many sets of each slice; the next page goes on where it ends.
     page_stride_ = std::max(numbers / lanes_, 1u);
+    page_spread_ = sets_ / 8;
 }
 
 }  // namespace l2lens

@@ -13,6 +13,9 @@
 namespace l2lens::gpu {
 namespace {
 
+constexpr std::int64_t kMostSharedMemory =
+    227 * 1024;  // of a CTA, compute capability 9.0 (CUDA C++ Programming Guide)
+
 using KernelPointer = void (*)(GemmArgs);
 
 // One compiled tile shape, in its four layouts.
@@ -111,12 +114,17 @@ void check_gemm(const GemmShape& shape) {
     if (shape.cluster_rows < 1 || shape.cluster_columns < 1 || shape.cluster() > 2)
         throw BadInput("gemm on the GPU runs in clusters of 1x1, 2x1 or 1x2 CTAs");
     const std::int64_t bytes = find_variant(shape)->shared_bytes(shape.stages);
-    constexpr std::int64_t kMost =
-        227 * 1024;  // per CTA at compute capability 9.0, CUDA C++ Programming Guide
-    if (shape.stages < 2 || shape.stages > kMaxStages || bytes > kMost)
+    if (shape.stages < 2 || shape.stages > kMaxStages || bytes > kMostSharedMemory)
         throw BadInput("gemm on the GPU takes 2 to 12 stages that fit 227 KiB; " +
                        std::to_string(shape.stages) + " stages of this tile need " +
                        std::to_string(bytes / 1024) + " KiB");
+}
+
+int gemm_most_stages(const GemmShape& shape) {
+    const GemmVariant* variant = find_variant(shape);
+    int stages = 0;
+    while (variant && stages < kMaxStages && variant->shared_bytes(stages + 1) <= kMostSharedMemory) ++stages;
+    return stages;
 }
 
 std::int64_t gemm_shared_memory(const GemmShape& shape) {

@@ -40,6 +40,9 @@ struct GemmOperands {
 // Throws BadInput for a shape the kernel cannot run, saying which ones it can.
 void check_gemm(const GemmShape& shape);
 
+// Stages that fit shared memory; 0 for a tile that the kernel does not have.
+int gemm_most_stages(const GemmShape& shape);
+
 // Shared memory of one CTA, and how many fit an SM (by the driver's own occupancy calculation).
 std::int64_t gemm_shared_memory(const GemmShape& shape);
 int gemm_ctas_per_sm(const GemmShape& shape);

@@ -65,14 +65,15 @@ void write_live_row(std::ostream& out, const LiveKernel& kernel, LaunchMode mode
     out << '\n';
 }
 
-void write_schedule(std::ostream& out, std::span<const TileCoord> order, const LiveResult& result) {
-    out << "launch_id,row,column,sm,start_ns,end_ns\n";
-    for (std::size_t i = 0; i < order.size() && i < result.schedule.size(); ++i) {
-        if (order[i] == kNoTile) continue;
-        const TileRecord& tile = result.schedule[i];
-        out << i << ',' << order[i].row << ',' << order[i].column << ',' << tile.sm << ',' << tile.start_ns
-            << ',' << tile.end_ns << '\n';
-    }
+void write_schedule_header(std::ostream& out) {
+    out << "run,launch_id,sm,start_ns,end_ns\n";
+}
+
+void write_schedule(std::ostream& out, const std::string& run, const LiveResult& result) {
+    for (const TileRecord& tile : result.schedule)
+        if (tile.launch_id >= 0)
+            out << quoted(run) << ',' << tile.launch_id << ',' << tile.sm << ',' << tile.start_ns << ','
+                << tile.end_ns << '\n';
 }
 
 }  // namespace l2lens::gpu

@@ -18,7 +18,9 @@ void write_live_header(std::ostream& out, const LiveResult& result);
 void write_live_row(std::ostream& out, const LiveKernel& kernel, LaunchMode mode, const std::string& order,
                     const LiveResult& result);
 
-// launch_id,row,column,sm,start_ns,end_ns
-void write_schedule(std::ostream& out, std::span<const TileCoord> order, const LiveResult& result);
+// run,launch_id,sm,start_ns,end_ns as in traces/h200/schedules.csv; `run` names the launch. Rows only:
+// several launches may share a file under one header.
+void write_schedule_header(std::ostream& out);
+void write_schedule(std::ostream& out, const std::string& run, const LiveResult& result);
 
 }  // namespace l2lens::gpu

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm as a live kernel: bf16 operands of random data (zeros would run faster: less power), C poisoned.
+#include <algorithm>
+
 #include "gpu/device_buffer.hpp"
 #include "gpu/kernels/fill.hpp"
 #include "gpu/kernels/gemm.hpp"
@@ -44,11 +46,15 @@ public:
         shape_.bm = params.small_integer("bm", 128);
         shape_.bn = params.small_integer("bn", 128);
         shape_.bk = params.small_integer("bk", 64);
-        const bool large = shape_.bm * shape_.bn > 128 * 128;
-        shape_.stages = params.small_integer("stages", large ? 3 : 4);
-        shape_.warps = params.small_integer("warps", shape_.bm > 128 || shape_.bn > 128 ? 8 : 4);
+        shape_.stages = params.small_integer_or_auto("stages");
+        shape_.warps = params.small_integer_or_auto("warps");
         shape_.cluster_rows = params.small_integer("cluster_m", 1);
         shape_.cluster_columns = params.small_integer("cluster_n", 1);
+        params.choice("pipeline", "warp_specialized", {"warp_specialized"});
+        if (shape_.warps == 0) shape_.warps = shape_.bm * shape_.bn > 128 * 128 ? 8 : 4;
+        if (shape_.stages == 0) shape_.stages = std::clamp(gemm_most_stages(shape_), 2, 4);
+        params.settle("warps", shape_.warps);
+        params.settle("stages", shape_.stages);
         params_ = params.finish();
         check_gemm(shape_);
     }

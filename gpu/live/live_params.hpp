@@ -18,6 +18,9 @@ public:
 
     std::int64_t integer(const std::string& name, std::int64_t fallback);
     int small_integer(const std::string& name, int fallback);
+    // 0, the usual default of models/kernels, stands for what the kernel then settles with settle().
+    int small_integer_or_auto(const std::string& name);
+    void settle(const std::string& name, std::int64_t value);
     std::string choice(const std::string& name, const std::string& fallback,
                        const std::vector<std::string>& choices);
 
@@ -26,6 +29,7 @@ public:
     ParamList finish() const;
 
 private:
+    std::int64_t whole_number(const std::string& name, std::int64_t fallback, std::int64_t least);
     const std::string* find(const std::string& name) const;
 
     std::string kernel_;

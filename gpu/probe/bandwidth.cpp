@@ -37,13 +37,14 @@ void into_sms(ProbeBench& bench, Access access) {
     const auto bytes = static_cast<double>(resident_chunks(bench) * kChunkBytes);
     const Counters one = over_resident_lines(bench, {{0}, access, kPasses});
     bench.found("bandwidth.sm", bytes * kPasses / 128 / one.at("sm__cycles_active.max"),
-                "one SM reading lines that hit");
+                "one SM reading lines that hit, 32 KiB a copy");
     if (bench.gpcs.empty()) return bench.missing("bandwidth.gpc: needs the GPCs");
     const auto& gpc = *std::max_element(bench.gpcs.begin(), bench.gpcs.end(),
                                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
     const Counters c = over_resident_lines(bench, {gpc, access, kPasses * 4});
-    bench.found("bandwidth.gpc", decimal(bytes * kPasses * 4 / c.at("gpu__time_duration.sum"), 0),
-                "the " + std::to_string(gpc.size()) + " SMs of one GPC reading lines that hit");
+    bench.found(
+        "bandwidth.gpc", decimal(bytes * kPasses * 4 / c.at("gpu__time_duration.sum"), 0),
+        "the " + std::to_string(gpc.size()) + " SMs of one GPC reading lines that hit, no two the same");
 }
 
 void out_of_slices(ProbeBench& bench, Access access) {
@@ -55,9 +56,11 @@ void out_of_slices(ProbeBench& bench, Access access) {
     bench.found(
         "bandwidth.output",
         std::max(per_cycle(access, "lts__t_sectors.sum"), per_cycle(Access::Load, "lts__t_sectors.sum")),
-        "all SMs reading lines that hit, by loads or by the copy engine");
+        "all SMs reading lines that hit, no two the same, by loads or by the copy engine; what merging "
+        "and the fabric add to it is not seen here");
     bench.found("bandwidth.tag", per_cycle(Access::WordPerLine, "lts__t_requests.sum"),
-                "all SMs reading 4 B of each line, lines that hit");
+                "the most that all SMs together asked for (4 B of each line, lines that hit); the slices may "
+                "take more");
     bench.found("bandwidth.write", per_cycle(Access::Store, "lts__t_requests.sum"),
                 "all SMs writing whole lines over and over, requests in both partitions");
 }
@@ -70,9 +73,10 @@ void over_the_fabric(ProbeBench& bench) {
     constexpr int kPasses = 10;
     const std::int64_t chunks = bench.properties().l2CacheSize * 2 / 3 / kChunkBytes / 8 * 8;
     const DeviceRoles askers(Roles::of(bench.sms_of_partition(0), bench.sms()));
-    auto sweep = [&](int passes) {  // a launch a pass, so that nobody runs ahead and meets what is still there
-        for (int i = 0; i < passes; ++i) visit_chunks(bench.buffer(), chunks, askers, Access::Load, 1);
-    };
+    auto sweep =
+        [&](int passes) {  // a launch a pass, so that nobody runs ahead and meets what is still there
+            for (int i = 0; i < passes; ++i) visit_chunks(bench.buffer(), chunks, askers, Access::Load, 1);
+        };
     const Counters c = bench.count([&] { sweep(kPasses); }, [&] { sweep(3); });
     const double cycles = c.at("lts__cycles_elapsed.avg") * bench.slices / 2;
     bench.found("bandwidth.fabric", c.at("lts__t_sectors_srcunit_ltcfabric.sum") / cycles,

@@ -83,6 +83,8 @@ void measure(const Request& request) {
     context.cluster_rows = shape.cluster_rows;
     context.cluster_columns = shape.cluster_columns;
     std::ofstream csv(request.csv);
+    std::ofstream schedule(request.schedule);
+    if (!request.schedule.empty()) write_schedule_header(schedule);
     bool first = true;
     for (const std::string& name : request.orders) {
         const TileSequence order = make_order(name, shape.grid, context);
@@ -94,9 +96,7 @@ void measure(const Request& request) {
             if (first) write_live_header(csv, result);
             first = false;
             write_live_row(csv, request.kernel, mode, name, result);
-            if (request.schedule.empty()) continue;
-            std::ofstream schedule(request.schedule);
-            write_schedule(schedule, order, result);
+            if (!request.schedule.empty()) write_schedule(schedule, name + "_" + mode_name(mode), result);
         }
     }
 }

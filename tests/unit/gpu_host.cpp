@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of gpu/ that need no GPU: how readings become a hash, a report a machine file, an order a table.
+#include <algorithm>
 #include <bit>
 #include <random>
 
@@ -7,6 +8,7 @@
 #include "load/machine_file.hpp"
 #include "support/catch.hpp"
 
+#include "gpu/counters/metric_names.hpp"
 #include "gpu/counters/statistics.hpp"
 #include "gpu/device.hpp"
 #include "gpu/live/live_csv.hpp"
@@ -125,7 +127,8 @@ TEST_CASE("clusters take pairs of tiles, and give a lone tile a partner outside 
     CHECK(pack_order(odd, columns).size() == 4);
     const LiveShape rows{{}, {2, 2}, 1, 2};
     const TileSequence crossed{{0, 0}, {1, 0}, {0, 1}, {1, 1}};
-    CHECK_THROWS_WITH(pack_order(crossed, rows), "tiles (0, 0) and (1, 0) cannot form a cluster of 1x2: they lie in different rows");
+    CHECK_THROWS_WITH(pack_order(crossed, rows),
+                      "tiles (0, 0) and (1, 0) cannot form a cluster of 1x2: they lie in different rows");
 }
 
 TEST_CASE("a kernel's parameters are read strictly") {
@@ -158,6 +161,53 @@ TEST_CASE("a live result is a row of a recorded file") {
     CHECK_THROWS_WITH(parse_launch_mode("statc"), ContainsSubstring("did you mean 'static'?"));
 }
 
+TEST_CASE("a recorded schedule leaves out launch ids that never ran") {
+    LiveResult result;
+    result.schedule = {{0, 5, 0, 100}, {-1, -1, -1, -1}, {2, 7, 32, 96}};
+    std::ostringstream out;
+    write_schedule_header(out);
+    write_schedule(out, "group_m:8_grid", result);
+    CHECK(out.str() ==
+          "run,launch_id,sm,start_ns,end_ns\ngroup_m:8_grid,0,5,0,100\ngroup_m:8_grid,2,7,32,96\n");
+}
+
+TEST_CASE("a parameter left to the kernel is reported as the kernel settled it") {
+    LiveParams params("gemm", {{"warps", "0"}});
+    CHECK(params.small_integer_or_auto("warps") == 0);
+    CHECK(params.small_integer_or_auto("stages") == 0);
+    params.settle("warps", 4);
+    params.settle("stages", 3);
+    CHECK(params.finish() == ParamList{{"warps", "4"}, {"stages", "3"}});
+}
+
+// CUPTI answers without a GPU; where it is not installed there is nothing to ask.
+TEST_CASE("misspelt metrics are found before anything runs") {
+    try {
+        supported_chips();
+    } catch (const Unavailable& missing) {
+        WARN(missing.what());
+        SUCCEED();
+        return;
+    }
+    const auto names = metrics_of_chip("GH100");
+    CHECK(std::binary_search(names.begin(), names.end(), "lts__t_sectors"));
+    const auto recorded = recorded_metrics("GH100");
+    CHECK(recorded.size() == 49);  // the counters of traces/h200/gemm.csv
+    CHECK_NOTHROW(check_metric_names("GH100", recorded));
+    auto check = [](const std::string& chip, const std::string& metric) {
+        const std::string one[] = {metric};
+        check_metric_names(chip, one);
+    };
+    CHECK_THROWS_WITH(check("GH100", "lts__t_sector.sum"),
+                      "GH100 has no metric 'lts__t_sector'; did you mean 'lts__t_sectors'?");
+    CHECK_THROWS_WITH(check("GH100", "lts__t_sectors"),
+                      "metric 'lts__t_sectors' needs a roll-up, as in 'lts__t_sectors.sum'");
+    CHECK_THROWS_WITH(check("GH100", "lts__t_sectors.summ"), ContainsSubstring("did you mean '.sum'?"));
+    CHECK_THROWS_WITH(check("GH10", "lts__t_sectors.sum"), ContainsSubstring("did you mean 'GH100'?"));
+    // No fabric and no coalescer on a V100.
+    CHECK_THROWS_AS(check("GV100", "lrc__xbar2lrc_requests.sum"), BadInput);
+}
+
 TEST_CASE("the median of an even number of readings lies between the middle two") {
     CHECK(median({3, 1, 2}) == 2);
     CHECK(median({4, 1, 3, 2}) == 2.5);
@@ -166,7 +216,8 @@ TEST_CASE("the median of an even number of readings lies between the middle two"
 
 // /proc/driver/nvidia/params and /proc/self/status as Linux writes them.
 TEST_CASE("permission to read counters is taken from what the kernel says") {
-    CHECK(counters_need_administrator("ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 1\nX: 0\n") == true);
+    CHECK(counters_need_administrator("ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 1\nX: 0\n") ==
+          true);
     CHECK(counters_need_administrator("RmProfilingAdminOnly: 0\nOther: 1\n") == false);
     CHECK_FALSE(counters_need_administrator("Other: 1\n").has_value());
     CHECK(has_sys_admin("Name:\tx\nCapEff:\t000001ffffffffff\n"));

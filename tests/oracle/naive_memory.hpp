@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory path of one lane, slow and obvious: ordered maps for the event queue, lists in order of age for
+// the sets, shared pointers for what is under way. It follows the words of memory/lane.hpp and
+// memory/coalescer.hpp and shares no code with them but the messages, the address map and the timing table.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "counters/counters.hpp"
+#include "machine/machine.hpp"
+#include "memory/address_map.hpp"
+#include "memory/messages.hpp"
+#include "memory/timing.hpp"
+
+namespace l2lens::test {
+
+class NaiveLane {
+public:
+    NaiveLane(const Machine& machine, const AddressMap& map, double lines_per_simulated_line,
+              std::uint64_t seed, int number)
+        : machine_(machine),
+          map_(map),
+          t_(MemoryTiming::of(machine)),
+          slices_(static_cast<std::size_t>(machine.partitions)),
+          answers_(static_cast<std::size_t>(machine.gpcs)),
+          random_(seed, static_cast<std::uint64_t>(number)) {
+        t_.dram += static_cast<Picoseconds>(t_.dram_jitter_ps * std::log(lines_per_simulated_line));
+    }
+
+    void submit(const Request& request) {
+        at(request.time, [this, request](Picoseconds now) {
+            if (request.operation == Operation::Read)
+                read(now, request);
+            else
+                write(now, request);
+        });
+    }
+
+    void run_until(Picoseconds end) {
+        const std::int64_t last = end / kBucket;
+        while (!queue_.empty() && queue_.begin()->first.first < last) {
+            const auto [place, event] = *queue_.begin();
+            queue_.erase(queue_.begin());
+            bucket_ = place.first;
+            event.second(event.first);
+        }
+        bucket_ = last;
+    }
+
+    bool idle() const { return queue_.empty(); }
+    const std::vector<Answer>& answers(int gpc) const { return answers_[static_cast<std::size_t>(gpc)]; }
+    const Events& events() const { return events_; }
+    std::uint64_t slice_sectors(int partition) const {
+        return slices_[static_cast<std::size_t>(partition)].sectors;
+    }
+
+private:
+    static constexpr Picoseconds kBucket = 512;
+
+    // A request that was let through, with those that joined it.
+    struct Entry {
+        Request request;
+        std::vector<std::uint16_t> landing;
+        Picoseconds open_until = std::numeric_limits<Picoseconds>::max();
+        bool has_left_output = false;
+    };
+    using EntryPtr = std::shared_ptr<Entry>;
+
+    struct Fill {
+        int partition = 0;
+        std::vector<EntryPtr> waiting;
+    };
+    using FillPtr = std::shared_ptr<Fill>;
+
+    struct Line {
+        LineNumber number = 0;
+        SectorMask valid = 0;
+        SectorMask dirty = 0;
+        Picoseconds ready = 0;
+        FillPtr fill;  // the last one asked for, until it has arrived
+    };
+
+    struct Slice {
+        std::map<std::uint32_t, std::list<Line>> sets;  // the youngest first
+        std::list<EntryPtr> entries;                    // the newest first
+        Picoseconds tag_free = 0;
+        Picoseconds output_free = 0;
+        Picoseconds link_free = 0;
+        Picoseconds dram_free = 0;
+        std::uint64_t sectors = 0;
+    };
+
+    using Handler = std::function<void(Picoseconds)>;
+
+    static int size(unsigned mask) { return std::popcount(mask); }
+    static std::uint64_t counted(unsigned mask) { return static_cast<std::uint64_t>(size(mask)); }
+    static SectorMask without(SectorMask a, SectorMask b) { return static_cast<SectorMask>(a & ~b); }
+
+    // Events of one bucket happen in the order in which they were scheduled; what is late happens now.
+    void at(Picoseconds time, Handler handler) {
+        const std::int64_t bucket = std::max(bucket_, time / kBucket);
+        queue_.emplace(std::pair(bucket, sequence_++), std::pair(time, std::move(handler)));
+    }
+
+    // A server: when it can start on this job.
+    static Picoseconds serve(Picoseconds& free_at, Picoseconds now, Picoseconds job) {
+        const Picoseconds start = std::max(free_at, now);
+        free_at = start + job;
+        return start;
+    }
+
+    Slice& own_slice(const Request& request) {
+        for (const Sm& sm : machine_.sms)
+            if (sm.gpc == request.gpc) return slices_[static_cast<std::size_t>(sm.partition)];
+        throw std::logic_error("a GPC without SMs");
+    }
+    Slice& home_slice(LineNumber line) { return slices_[static_cast<std::size_t>(map_.home(line))]; }
+
+    Line* find(Slice& slice, LineNumber number) {
+        for (Line& line : slice.sets[map_.set(number)])
+            if (line.number == number) return &line;
+        return nullptr;
+    }
+
+    // Room for a line: the oldest one leaves a full set, its dirty sectors for DRAM.
+    void make_room(Picoseconds now, Slice& slice, LineNumber number) {
+        auto& set = slice.sets[map_.set(number)];
+        if (set.size() < static_cast<std::size_t>(machine_.l2.ways)) return;
+        const SectorMask dirty = set.back().dirty;
+        set.pop_back();
+        if (dirty == 0) return;
+        events_[Event::WritebackSectors] += counted(dirty);
+        serve(slice.dram_free, now, size(dirty) * t_.dram_sector);
+    }
+
+    // The line, there or new and empty, as the youngest of its set.
+    Line& touch(Picoseconds now, Slice& slice, LineNumber number) {
+        auto& set = slice.sets[map_.set(number)];
+        for (auto line = set.begin(); line != set.end(); ++line) {
+            if (line->number != number) continue;
+            set.splice(set.begin(), set, line);
+            return set.front();
+        }
+        make_room(now, slice, number);
+        Line line;
+        line.number = number;
+        set.push_front(line);
+        return set.front();
+    }
+
+    Picoseconds read_dram(Slice& slice, Picoseconds from, SectorMask sectors) {
+        events_[Event::FillSectors] += counted(sectors);
+        serve(slice.dram_free, from, size(sectors) * t_.dram_sector);
+        // The quantile at the middle of the i-th of 4096 parts of Exp(1), as a float.
+        const auto part = static_cast<double>(random_.next() >> 52);
+        const auto quantile = static_cast<double>(static_cast<float>(-std::log(1.0 - (part + 0.5) / 4096)));
+        return slice.dram_free + t_.dram + static_cast<Picoseconds>(t_.dram_jitter_ps * quantile);
+    }
+
+    // Sectors of the aligned blocks of `bytes` in which a sector is missing.
+    static SectorMask whole_blocks(SectorMask missing, int bytes) {
+        SectorMask blocks = 0;
+        for (int sector = 0; sector < 4; ++sector) {
+            for (int other = 0; other < 4; ++other) {
+                const bool same_block = sector * 32 / bytes == other * 32 / bytes;
+                if (same_block && (missing >> other & 1) != 0)
+                    blocks = static_cast<SectorMask>(blocks | 1 << sector);
+            }
+        }
+        return blocks;
+    }
+
+    // The newest entry first: joins one that is open, wants the same and has room; a full one closes.
+    bool join(Slice& slice, const Request& request) {
+        if (!machine_.coalescer.present || machine_.coalescer.max_requesters <= 1) return false;
+        const auto most = static_cast<std::size_t>(machine_.coalescer.max_requesters);
+        for (const EntryPtr& entry : slice.entries) {
+            const bool same = entry->request.line == request.line && entry->request.gpc == request.gpc &&
+                              entry->request.sectors == request.sectors;
+            if (!same || request.time >= entry->open_until) continue;
+            if (entry->landing.size() < most) {
+                entry->landing.push_back(request.landing);
+                return true;
+            }
+            entry->open_until = 0;
+        }
+        return false;
+    }
+
+    void read(Picoseconds now, const Request& request) {
+        Slice& slice = own_slice(request);
+        const std::uint64_t sectors = counted(request.sectors);
+        events_[Event::CoalescableRequests] += 1;
+        events_[Event::CoalescableSectors] += sectors;
+        events_[Event::DeliveredSectors] += sectors * request.receivers;
+        events_[Event::MulticastSectors] += sectors * request.receivers - sectors;
+        if (join(slice, request)) {
+            events_[Event::MergedSectors] += sectors;
+            return;
+        }
+        const auto entry = std::make_shared<Entry>();
+        entry->request = request;
+        entry->landing = {request.landing};
+        slice.entries.push_front(entry);
+        look_up(serve(slice.tag_free, now, t_.tag), slice, entry);
+    }
+
+    void look_up(Picoseconds now, Slice& slice, const EntryPtr& entry) {
+        const Request& request = entry->request;
+        events_[Event::TexRequests] += 1;
+        events_[Event::TexReadSectors] += counted(request.sectors);
+        slice.sectors += counted(request.sectors);
+        Line& line = touch(now, slice, request.line);
+        const SectorMask missing = without(request.sectors, line.valid);
+        events_[Event::TexReadHits] += counted(request.sectors) - counted(missing);
+        events_[Event::TexReadMisses] += counted(missing);
+        if (missing == 0) return hit(now, slice, entry, line);
+        const int block =
+            request.fetch == Fetch::Tensor ? machine_.l2.tensor_fetch_bytes : machine_.l2.fetch_bytes;
+        const SectorMask fetched = without(whole_blocks(missing, block), line.valid);
+        events_[Event::TexReadPromoted] += counted(fetched) - counted(missing);
+        line.valid |= fetched;
+        if (&home_slice(request.line) == &slice) {
+            line.ready = std::max(line.ready, read_dram(slice, now + t_.miss, fetched));
+            answer_at(line.ready, slice, entry);
+        } else {
+            ask_home(now, slice, entry, line, fetched);
+        }
+    }
+
+    void hit(Picoseconds now, Slice& slice, const EntryPtr& entry, const Line& line) {
+        if (line.fill) {
+            line.fill->waiting.push_back(entry);
+        } else if (line.ready > now + t_.hit) {
+            answer_at(line.ready, slice, entry);
+        } else {
+            entry->open_until = now + t_.hit;
+            entry->has_left_output = true;
+            serve(slice.output_free, now + t_.hit, size(entry->request.sectors) * t_.output_sector);
+            answer_at(slice.output_free, slice, entry);
+        }
+    }
+
+    void ask_home(Picoseconds now, Slice& slice, const EntryPtr& entry, Line& line, SectorMask sectors) {
+        const auto fill = std::make_shared<Fill>();
+        fill->partition = static_cast<int>(&slice - slices_.data());
+        fill->waiting.push_back(entry);
+        line.fill = fill;
+        const LineNumber number = line.number;
+        at(now + t_.miss + t_.fabric_request,
+           [this, number, sectors, fill](Picoseconds then) { look_up_at_home(then, number, sectors, fill); });
+    }
+
+    void look_up_at_home(Picoseconds now, LineNumber number, SectorMask sectors, const FillPtr& fill) {
+        Slice& home = home_slice(number);
+        events_[Event::FabricRequests] += 1;
+        events_[Event::FabricReadSectors] += counted(sectors);
+        home.sectors += counted(sectors);
+        const Picoseconds looked_up = serve(home.tag_free, now, t_.tag);
+        Line& line = touch(looked_up, home, number);
+        const SectorMask missing = without(sectors, line.valid);
+        events_[Event::FabricReadHits] += counted(sectors) - counted(missing);
+        events_[Event::FabricReadMisses] += counted(missing);
+        Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
+        if (missing != 0) {
+            ready = read_dram(home, looked_up + t_.miss, missing);
+            line.ready = std::max(line.ready, ready);
+            line.valid |= missing;
+        }
+        at(ready, [this, number, sectors, fill](Picoseconds then) { reply(then, number, sectors, fill); });
+    }
+
+    // The data leaves the home's output port and link side by side; those who waited longest are woken last.
+    void reply(Picoseconds now, LineNumber number, SectorMask sectors, const FillPtr& fill) {
+        Slice& home = home_slice(number);
+        serve(home.output_free, now, size(sectors) * t_.output_sector);
+        serve(home.link_free, now, size(sectors) * t_.fabric_sector);
+        const Picoseconds arrival = std::max(home.output_free, home.link_free) + t_.fabric_reply;
+        Slice& slice = slices_[static_cast<std::size_t>(fill->partition)];
+        if (Line* line = find(slice, number); line != nullptr && line->fill == fill) {
+            line->fill = nullptr;
+            line->ready = arrival;
+        }
+        for (auto entry = fill->waiting.rbegin(); entry != fill->waiting.rend(); ++entry)
+            answer_at(arrival, slice, *entry);
+    }
+
+    void answer_at(Picoseconds time, Slice& slice, const EntryPtr& entry) {
+        at(time, [this, &slice, entry](Picoseconds now) { answer(now, slice, entry); });
+    }
+
+    void answer(Picoseconds now, Slice& slice, const EntryPtr& entry) {
+        const int sectors = size(entry->request.sectors);
+        if (!entry->has_left_output) {
+            serve(slice.output_free, now, sectors * t_.output_sector);
+            now = slice.output_free;
+        }
+        Answer out;
+        out.time = now + t_.slice_to_sm;
+        out.requesters = static_cast<std::uint8_t>(entry->landing.size());
+        std::copy(entry->landing.begin(), entry->landing.end(), out.landing.begin());
+        out.sectors = static_cast<std::uint8_t>(sectors);
+        answers_[entry->request.gpc].push_back(out);
+        slice.entries.remove(entry);
+    }
+
+    void write(Picoseconds now, const Request& request) {
+        Slice& slice = own_slice(request);
+        events_[Event::TexRequests] += 1;
+        events_[Event::TexWriteSectors] += counted(request.sectors);
+        slice.sectors += counted(request.sectors);
+        const Picoseconds looked_up = serve(slice.tag_free, now, t_.tag_write);
+        if (&home_slice(request.line) == &slice) {
+            store(looked_up, request, Event::TexWriteMisses);
+            return;
+        }
+        // In passing it pushes out a line, or makes the copy that is there the youngest.
+        if (find(slice, request.line) != nullptr)
+            touch(looked_up, slice, request.line);
+        else
+            make_room(looked_up, slice, request.line);
+        serve(slice.link_free, looked_up, size(request.sectors) * t_.fabric_sector);
+        at(slice.link_free + t_.fabric_request, [this, request](Picoseconds then) {
+            Slice& home = home_slice(request.line);
+            events_[Event::FabricRequests] += 1;
+            events_[Event::FabricWriteSectors] += counted(request.sectors);
+            home.sectors += counted(request.sectors);
+            store(serve(home.tag_free, then, t_.tag_write), request, Event::FabricReadMisses);
+        });
+    }
+
+    // A sector that is neither there nor wholly written is fetched.
+    void store(Picoseconds now, const Request& request, Event missed) {
+        Slice& home = home_slice(request.line);
+        Line& line = touch(now, home, request.line);
+        const SectorMask fetched = without(request.partial, line.valid);
+        if (fetched != 0) {
+            line.ready = std::max(line.ready, read_dram(home, now + t_.miss, fetched));
+            events_[missed] += counted(fetched);
+        }
+        line.valid |= request.sectors;
+        line.dirty |= request.sectors;
+    }
+
+    const Machine& machine_;
+    const AddressMap& map_;
+    MemoryTiming t_;
+    std::vector<Slice> slices_;
+    std::map<std::pair<std::int64_t, std::uint64_t>, std::pair<Picoseconds, Handler>> queue_;
+    std::uint64_t sequence_ = 0;
+    std::int64_t bucket_ = 0;
+    std::vector<std::vector<Answer>> answers_;  // of a GPC
+    RandomStream random_;
+    Events events_;
+};
+
+}  // namespace l2lens::test

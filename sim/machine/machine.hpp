@@ -40,7 +40,8 @@ struct Machine {
     std::vector<Sm> sms;
     int gpcs = 0;
     int partitions = 0;
-    int cpcs_per_gpc = 0;  // ports into a GPC: its TPC i (SMs 2i and 2i+1 in id order) is behind port i mod this
+    int cpcs_per_gpc =
+        0;  // ports into a GPC: its TPC i (SMs 2i and 2i+1 in id order) is behind port i mod this
 
     struct SmLimits {
         std::int64_t shared_memory_bytes = 0;     // per SM, usable by CTAs

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where lines go: homes by the measured parity, slices and sets evenly.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/random.hpp"
+#include "load/machine_file.hpp"
+#include "load/model_path.hpp"
+#include "memory/address_map.hpp"
+#include "support/catch.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+constexpr LineNumber kLinesPerMiB = (1u << 20) / kLineBytes;
+
+// Most over mean of the lines that `count` lines at `stride` lines put into each lane.
+double busiest_lane(const AddressMap& map, LineNumber first, LineNumber count, LineNumber stride) {
+    std::vector<double> lines(static_cast<std::size_t>(map.lanes()), 0);
+    for (LineNumber i = 0; i < count; ++i) lines[static_cast<std::size_t>(map.lane(first + i * stride))] += 1;
+    return *std::max_element(lines.begin(), lines.end()) * map.lanes() / count;
+}
+
+// Of a buffer that one SM reads (its partition then holds all of it): lines of each (lane, set).
+std::vector<int> lines_of_sets(const AddressMap& map, LineNumber first, LineNumber count) {
+    std::vector<int> lines(static_cast<std::size_t>(map.lanes()) * map.sets(), 0);
+    for (LineNumber line = first; line < first + count; ++line)
+        ++lines[static_cast<std::size_t>(map.lane(line)) * map.sets() + map.set(line)];
+    return lines;
+}
+
+// Percent of the lines that stay under cyclic sweeps with LRU: those of sets that are not overfull.
+double fitting(const std::vector<int>& sets, int ways) {
+    double all = 0;
+    double fit = 0;
+    for (int lines : sets) {
+        all += lines;
+        if (lines <= ways) fit += lines;
+    }
+    return 100 * fit / all;
+}
+
+}  // namespace
+
+TEST_CASE("The home of an H200's line is the parity of the measured address bits") {
+    // gpus/h200.toml, hash.home_masks; below 2 MiB the published mask of the GH200, 0x0AB000
+    // (github.com/ademeure/cuda-side-boost).
+    const AddressMap map(load_machine("h200"));
+    RandomStream random(1, 1);
+    for (int i = 0; i < 2000; ++i) {
+        const std::uint64_t address = (random.next() >> 27) & ~std::uint64_t{127};  // below 128 GiB
+        int parity = 0;
+        for (int bit : {12, 13, 15, 17, 19, 21, 22, 24, 26, 28, 30})
+            parity ^= static_cast<int>(address >> bit & 1);
+        INFO("address " << address);
+        REQUIRE(map.home(static_cast<LineNumber>(address >> 7)) == parity);
+    }
+    for (std::uint64_t address = 0; address < 2 << 20; address += 128)
+        REQUIRE(map.home(static_cast<LineNumber>(address >> 7)) == __builtin_parityll(address & 0x0AB000));
+}
+
+TEST_CASE("Partitions, lanes and sets are in range and none stays empty") {
+    for (const std::string& name : list_machines()) {
+        INFO(name);
+        const Machine machine = load_machine(name);
+        const AddressMap map(machine);
+        CHECK(map.lanes() == machine.l2.slices_per_partition);
+        CHECK(std::int64_t{map.sets()} * machine.l2.ways * kLineBytes == machine.l2.slice_bytes);
+        const auto lanes = static_cast<std::size_t>(map.lanes());
+        std::vector<bool> taken(static_cast<std::size_t>(machine.partitions) * lanes * map.sets(), false);
+        int outside = 0;
+        for (LineNumber line = 0; line < 256 * kLinesPerMiB; ++line) {
+            const auto home = static_cast<std::size_t>(map.home(line));
+            const auto lane = static_cast<std::size_t>(map.lane(line));
+            const std::size_t place = (home * lanes + lane) * map.sets() + map.set(line);
+            if (lane >= lanes || map.set(line) >= map.sets() || place >= taken.size())
+                ++outside;
+            else
+                taken[place] = true;
+        }
+        CHECK(outside == 0);
+        CHECK(std::count(taken.begin(), taken.end(), false) == 0);
+    }
+}
+
+TEST_CASE("Lanes share contiguous buffers evenly") {
+    // Over a large GEMM the busiest of the 94 slices of an H200 has some 1 % more than the mean
+    // (lts__t_sectors .max and .avg in traces/h200/gemm.csv).
+    const AddressMap map(load_machine("h200"));
+    RandomStream random(2, 2);
+    for (int i = 0; i < 20; ++i) {
+        const LineNumber page = random.below(1u << 15) << 14;
+        const LineNumber anywhere = random.below(1u << 29);
+        INFO("page at line " << page << ", first line " << anywhere);
+        CHECK(busiest_lane(map, page, 2 * kLinesPerMiB, 1) < 1.01);
+        CHECK(busiest_lane(map, anywhere, 16 * kLinesPerMiB, 1) < 1.03);
+        CHECK(busiest_lane(map, anywhere, kLinesPerMiB, 1) < 1.25);
+    }
+}
+
+TEST_CASE("Lanes share power-of-two strides evenly") {
+    for (const char* name : {"h200", "a100-40", "v100"}) {
+        const AddressMap map(load_machine(name));
+        for (int shift = 1; shift <= 14; ++shift) {  // 256 B to 2 MiB
+            INFO(name << ", stride of " << (kLineBytes << shift) << " B");
+            CHECK(busiest_lane(map, 0, 1u << 15, 1u << shift) < 1.10);
+        }
+    }
+}
+
+TEST_CASE("The lines of a 2 MiB page spread over the sets of a slice as evenly as they can") {
+    for (const std::string& name : list_machines()) {
+        INFO(name);
+        const Machine machine = load_machine(name);
+        const AddressMap map(machine);
+        const int lanes = map.lanes();
+        RandomStream random(3, 3);
+        for (int i = 0; i < 3; ++i) {
+            const LineNumber first = random.below(1u << 15) << 14;
+            const auto slices = static_cast<std::size_t>(machine.partitions * lanes);
+            std::vector<std::vector<int>> sets(slices, std::vector<int>(map.sets(), 0));
+            for (LineNumber line = first; line < first + (1u << 14); ++line)
+                ++sets[static_cast<std::size_t>(map.home(line) * lanes + map.lane(line))][map.set(line)];
+            int widest = 0;
+            for (const auto& slice : sets) {
+                const auto [least, most] = std::minmax_element(slice.begin(), slice.end());
+                widest = std::max(widest, *most - *least);
+            }
+            CHECK(widest <= 1);
+        }
+    }
+}
+
+TEST_CASE("Sets of an H200's partition fill about as evenly as its capacity sweep shows") {
+    // one_sm_reads_all in traces/h200/microbenchmarks.csv, share of the re-reads that hit: 24 MiB 100 %,
+    // 28 MiB 99.8 %, 30 MiB 70 %, 32 MiB 28 %, 36 MiB none.
+    const Machine machine = load_machine("h200");
+    const AddressMap map(machine);
+    RandomStream random(4, 4);
+    constexpr int kBuffers = 12;
+    std::map<LineNumber, double> kept;  // MiB -> percent, mean over buffers
+    for (int i = 0; i < kBuffers; ++i) {
+        const LineNumber first = random.below(1u << 14) << 14;
+        for (const LineNumber mib : {24u, 28u, 30u, 32u, 36u})
+            kept[mib] += fitting(lines_of_sets(map, first, mib * kLinesPerMiB), machine.l2.ways) / kBuffers;
+    }
+    CHECK(kept[24] > 99);
+    CHECK(kept[28] == Approx(99.8).margin(22));
+    CHECK(kept[30] == Approx(70.4).margin(13));
+    CHECK(kept[32] == Approx(28.2).margin(13));
+    CHECK(kept[36] < 9);
+}
+
+TEST_CASE("Lines of one interleave granule stay in one lane, and neighbours of it do not") {
+    for (const std::string& name : list_machines()) {
+        const Machine machine = load_machine(name);
+        const auto granule = static_cast<LineNumber>(machine.hash.interleave_bytes / kLineBytes);
+        const AddressMap map(machine);
+        INFO(name << ", " << granule << " lines");
+        int split = 0;
+        int moved = 0;
+        constexpr LineNumber kGranules = 4096;
+        for (LineNumber g = 0; g < kGranules; ++g) {
+            for (LineNumber i = 1; i < granule; ++i)
+                split += map.lane(g * granule + i) != map.lane(g * granule);
+            moved += map.lane((g + 1) * granule) != map.lane(g * granule);
+        }
+        CHECK(split == 0);
+        if (map.lanes() > 1) CHECK(moved > static_cast<int>(kGranules * 0.8));
+    }
+}
+
+TEST_CASE("The map is the same each time it is made") {
+    const Machine machine = load_machine("h200");
+    const AddressMap one(machine), other(machine);
+    int different = 0;
+    for (LineNumber line = 0; line < 1u << 16; ++line)
+        different += one.lane(line) != other.lane(line) || one.set(line) != other.set(line);
+    CHECK(different == 0);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sets of a slice and the request coalescer, one rule at a time.
+#include <vector>
+
+#include "memory/coalescer.hpp"
+#include "memory/sector_cache.hpp"
+#include "support/catch.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+constexpr int kWays = 4;
+
+// Touches lines first .. first + count - 1 of one set; how many were there.
+int sweep(SectorCache& cache, std::uint32_t set, LineNumber first, int count) {
+    int present = 0;
+    for (int i = 0; i < count; ++i) {
+        const auto line = static_cast<LineNumber>(first + static_cast<LineNumber>(i));
+        present += cache.find_or_allocate(set, line).present ? 1 : 0;
+    }
+    return present;
+}
+
+Request read_of(LineNumber line, std::uint8_t gpc, Picoseconds time, SectorMask sectors = kWholeLine) {
+    Request request;
+    request.line = line;
+    request.gpc = gpc;
+    request.time = time;
+    request.sectors = sectors;
+    request.landing = static_cast<std::uint16_t>(time);
+    return request;
+}
+
+}  // namespace
+
+TEST_CASE("As many lines as a set has ways all hit on the second sweep") {
+    SectorCache cache(8, kWays);
+    CHECK(sweep(cache, 3, 100, kWays) == 0);
+    CHECK(sweep(cache, 3, 100, kWays) == kWays);
+    CHECK(sweep(cache, 2, 100, kWays) == 0);  // another set
+    CHECK(sweep(cache, 3, 100, kWays) == kWays);
+}
+
+TEST_CASE("A cyclic sweep over one line more than a set has ways never hits") {
+    // The textbook worst case of least recently used: each line is the oldest when it comes round again.
+    SectorCache cache(2, kWays);
+    for (int pass = 0; pass < 5; ++pass) CHECK(sweep(cache, 1, 7, kWays + 1) == 0);
+}
+
+TEST_CASE("The least recently used line leaves, not the first that came") {
+    SectorCache cache(1, kWays);
+    sweep(cache, 0, 0, kWays);
+    CHECK(sweep(cache, 0, 0, 1) == 1);  // line 0 is the youngest now
+    CHECK(sweep(cache, 0, 50, 1) == 0);
+    CHECK(sweep(cache, 0, 0, 1) == 1);
+    CHECK(sweep(cache, 0, 1, 1) == 0);  // line 1 was the oldest
+}
+
+TEST_CASE("A line that leaves hands back its dirty sectors and comes back empty") {
+    SectorCache cache(1, 1);
+    const auto first = cache.find_or_allocate(0, 5);
+    CHECK_FALSE(first.present);
+    CHECK(first.written_back == 0);
+    cache.at(first.way).valid = 0x7;
+    cache.at(first.way).dirty = 0x3;
+    CHECK(cache.find_or_allocate(0, 6).written_back == 0x3);
+    const auto again = cache.find_or_allocate(0, 5);
+    CHECK_FALSE(again.present);
+    CHECK(again.written_back == 0);
+    CHECK(cache.at(again.way).valid == 0);
+}
+
+TEST_CASE("A dropped line's way is taken before any other leaves") {
+    SectorCache cache(1, kWays);
+    sweep(cache, 0, 0, kWays);
+    const auto passing = cache.find_or_allocate(0, 90);  // pushes out line 0
+    cache.drop(passing.way);
+    CHECK_FALSE(cache.holds(passing.way, 90));
+    CHECK(sweep(cache, 0, 91, 1) == 0);
+    CHECK(sweep(cache, 0, 1, kWays - 1) == kWays - 1);
+}
+
+TEST_CASE("The request beyond an entry's requesters opens another entry and closes the full one") {
+    Coalescer coalescer(4);
+    const std::int32_t entry = coalescer.open(read_of(9, 2, 0), 0);
+    for (Picoseconds t = 1; t <= 3; ++t) CHECK(coalescer.join(read_of(9, 2, t)));
+    CHECK_FALSE(coalescer.join(read_of(9, 2, 4)));
+    CHECK(coalescer.entry(entry).requesters == 4);
+    CHECK(coalescer.entry(entry).landing[3] == 3);
+    const std::int32_t second = coalescer.open(read_of(9, 2, 4), 0);
+    CHECK(second != entry);
+    CHECK(coalescer.join(read_of(9, 2, 5)));
+    CHECK(coalescer.entry(second).requesters == 2);
+    CHECK(coalescer.entry(entry).requesters == 4);
+}
+
+TEST_CASE("Requests join only their own GPC's entry, for the same line and sectors") {
+    Coalescer coalescer(4);
+    coalescer.open(read_of(9, 2, 0), 0);
+    CHECK_FALSE(coalescer.join(read_of(9, 3, 1)));
+    CHECK_FALSE(coalescer.join(read_of(10, 2, 1)));
+    CHECK_FALSE(coalescer.join(read_of(9, 2, 1, 0x3)));
+    CHECK(coalescer.join(read_of(9, 2, 1)));
+}
+
+TEST_CASE("An entry takes nobody from the time it closes on, and is gone when it is answered") {
+    Coalescer coalescer(4);
+    const std::int32_t entry = coalescer.open(read_of(9, 2, 0), 1);
+    CHECK(coalescer.entry(entry).partition == 1);
+    coalescer.entry(entry).open_until = 100;
+    CHECK(coalescer.join(read_of(9, 2, 99)));
+    CHECK_FALSE(coalescer.join(read_of(9, 2, 100)));
+    coalescer.close(entry);
+    CHECK_FALSE(coalescer.join(read_of(9, 2, 50)));
+    const std::int32_t next = coalescer.open(read_of(11, 2, 0), 0);
+    CHECK(next == entry);                          // its place is used again,
+    CHECK(coalescer.entry(next).requesters == 1);  // by a new entry
+    CHECK_FALSE(coalescer.join(read_of(9, 2, 50)));
+}
+
+TEST_CASE("With one requester per entry nothing ever merges") {
+    Coalescer coalescer(1);
+    coalescer.open(read_of(9, 2, 0), 0);
+    CHECK_FALSE(coalescer.join(read_of(9, 2, 0)));
+}
+
+TEST_CASE("Many open entries, closed in any order, stay apart") {
+    Coalescer coalescer(2);
+    std::vector<std::int32_t> entries;
+    constexpr LineNumber kLines = 5000;  // several in each hash chain
+    for (LineNumber line = 0; line < kLines; ++line)
+        entries.push_back(coalescer.open(read_of(line, 1, 0), 0));
+    for (LineNumber line = 0; line < kLines; line += 2) coalescer.close(entries[line]);
+    int wrong = 0;
+    for (LineNumber line = 0; line < kLines; ++line)
+        wrong += coalescer.join(read_of(line, 1, 1)) == (line % 2 == 1) ? 0 : 1;
+    CHECK(wrong == 0);
+}

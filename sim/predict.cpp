@@ -54,6 +54,7 @@ std::vector<SimulationResult> run_seeds(const Machine& machine, const Kernel& ke
         SimulationOptions options = base;
         options.seed = base.seed + i;
         if (i > 0) options.progress = nullptr;
+        if (i > 0) options.sink = nullptr;
         results[i] = Simulation(machine, kernel, order.tile_of_launch, resident, options).run(inside);
     });
     return results;
@@ -99,6 +100,7 @@ Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrde
     simulation.warm_l2 = options.warm_l2;
     simulation.progress = options.progress;
     simulation.stop_requested = options.stop_requested;
+    simulation.sink = options.sink;
     const auto results = run_seeds(machine, kernel, order, resident, simulation, options.seeds, executor);
 
     Events events;

@@ -15,6 +15,7 @@
 #include "machine/machine.hpp"
 #include "order/order.hpp"
 #include "schedule/dispatcher.hpp"
+#include "schedule/request_sink.hpp"
 
 namespace l2lens {
 
@@ -34,6 +35,7 @@ struct PredictOptions {
     bool warm_l2 = false;                  // --l2 warm: the kernel ran just before
     std::function<void(double)> progress;  // called with [0, 1], from one thread
     std::function<bool()> stop_requested;  // polled; true ends the run with Interrupted
+    RequestSink* sink = nullptr;           // sees every box of the first seed's run leave its SM
 };
 
 struct Prediction {

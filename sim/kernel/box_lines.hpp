@@ -19,9 +19,11 @@ namespace l2lens {
 
 struct LineRequest {
     LineNumber line = 0;
-    SectorMask sectors = 0;      // touched
-    SectorMask partial = 0;      // touched, but not wholly covered: a store has to fetch or mask these
-    std::uint16_t position = 0;  // in the issue order of the whole box
+    SectorMask sectors = 0;       // touched
+    SectorMask partial = 0;       // touched, but not wholly covered: a store has to fetch or mask these
+    std::uint16_t position = 0;   // in the issue order of the whole box
+    std::uint8_t first_byte = 0;  // of the line; the sectors are those of the bytes from here
+    std::uint8_t bytes = 0;
 };
 
 // Most requests of one box: what `position` can number.
@@ -48,7 +50,7 @@ void visit_run(std::uint64_t begin, std::uint64_t end, std::uint16_t& position, 
         const SectorMask touched = sectors_between(from / kSector, ceil_div(to, kSector));
         const SectorMask whole = sectors_between(ceil_div(from, kSector), to / kSector);
         visit(LineRequest{static_cast<LineNumber>(line), touched, static_cast<SectorMask>(touched & ~whole),
-                          position++});
+                          position++, static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to - from)});
         begin = stop;
     }
 }

@@ -23,11 +23,6 @@ double rate_of(const Machine& machine, MathType math) {
     return machine.sm.tensor_flops_per_cycle_16bit;
 }
 
-// A fixed number in [0, 1) for a pair: the place of an SM, or of an SM and a slice, on the die.
-double place(std::uint64_t a, std::uint64_t b) {
-    return static_cast<double>(mix64(a * 1000003 + b) >> 11) * 0x1.0p-53;
-}
-
 }  // namespace
 
 Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, int lanes, std::uint64_t seed)
@@ -41,7 +36,6 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
       local_sm_(machine.sms.size(), -1),
       requests_(static_cast<std::size_t>(lanes)),
       random_(seed, 0x6C0000u + static_cast<std::uint64_t>(number)) {
-    const double cycle_ps = 1000.0 / machine.clock.sm_max_ghz;
     for (std::size_t sm = 0; sm < machine.sms.size(); ++sm) {
         if (machine.sms[sm].gpc != number) continue;
         local_sm_[sm] = static_cast<std::int32_t>(sms_.size());
@@ -50,18 +44,11 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
         // Two SMs are a TPC: they share their place and their CPC.
         const std::size_t tpc = sm_state_.size() / 2;
         state.cpc = static_cast<std::uint8_t>(tpc % static_cast<std::size_t>(machine.cpcs_per_gpc));
-        state.latency =
-            from_ns(machine.latency.sm_to_slice_ns) +
-            static_cast<Picoseconds>(place(sm / 2, 1) * machine.latency.sm_spread_cycles * cycle_ps);
         sm_state_.push_back(state);
-        auto& offsets = slice_offset_.emplace_back();
-        for (int lane = 0; lane < lanes; ++lane) {
-            offsets.push_back(static_cast<Picoseconds>(place(sm, 100 + static_cast<std::uint64_t>(lane)) *
-                                                       machine.latency.slice_spread_cycles * cycle_ps));
-        }
+        wires_.push_back(sm_wire(machine, static_cast<int>(sm), lanes));
     }
     slots_.resize(sms_.size() * static_cast<std::size_t>(ctas_per_sm));
-    set_cycle(cycle_ps);
+    set_cycle(1000.0 / machine.clock.sm_max_ghz);
 }
 
 void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile) {
@@ -267,7 +254,7 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
         Request prototype;
         prototype.landing = static_cast<std::uint16_t>(index * kMaxStages + static_cast<std::int32_t>(ring));
         prototype.fetch = work_.walk(walk).path == Path::Tma ? Fetch::Tensor : Fetch::Plain;
-        simulated += send(start, sm, lines, s.load.in_phase, prototype);
+        simulated += send(start, sm, walk, s.load.in_phase, prototype);
         all += lines.requests[static_cast<std::size_t>(s.load.in_phase)];
         demand_.load_sectors += lines.sectors[static_cast<std::size_t>(s.load.in_phase)];
     }
@@ -276,7 +263,7 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
     stage.weight = simulated > 0 ? static_cast<float>(all) / static_cast<float>(simulated) : 1.0f;
     stage.ready = now;
     if (simulated == 0 && all > 0) {  // a small box none of whose lines is in the sample: a hit's latency
-        stage.ready = start + 2 * sm_state_[static_cast<std::size_t>(sm)].latency +
+        stage.ready = start + 2 * wires_[static_cast<std::size_t>(sm)].latency +
                       cycles(machine_.latency.load_issue_cycles);
     }
     advance(s, s.load);
@@ -289,28 +276,31 @@ void Gpc::issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& p
         const WalkLines& lines = work_.lines(walk);
         Request prototype;
         prototype.operation = Operation::Write;
-        send(start, sm, lines, k, prototype);
+        send(start, sm, walk, k, prototype);
         demand_.store_sectors += lines.sectors[static_cast<std::size_t>(k)];
     }
 }
 
 // Puts one box's simulated lines on the wire, a line per issue slot of the load engine; moves `start` past
 // the box.
-std::int32_t Gpc::send(Picoseconds& start, int sm, const WalkLines& walk, std::int64_t k, Request prototype) {
-    const double line_ps = cycle_ / machine_.bandwidth.issue_lines_per_cycle;
-    const SmState& state = sm_state_[static_cast<std::size_t>(sm)];
-    const std::vector<Picoseconds>& offset = slice_offset_[static_cast<std::size_t>(sm)];
-    const Picoseconds first = start + cycles(machine_.latency.load_issue_cycles) + state.latency;
+std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t k, Request prototype) {
+    const WalkLines& walk = work_.lines(id);
+    const BoxTiming timing(machine_, wires_[static_cast<std::size_t>(sm)], cycle_, start);
     const auto lines = walk.step(k);
     prototype.gpc = static_cast<std::uint8_t>(number_);
     for (const PlacedLine& line : lines) {
-        prototype.time = first + static_cast<Picoseconds>(line.position * line_ps) + offset[line.lane];
+        prototype.time = timing.arrival(line.position, line.lane);
         prototype.line = line.line;
         prototype.sectors = line.sectors;
         prototype.partial = line.partial;
         requests_[line.lane].push_back(prototype);
     }
-    start += static_cast<Picoseconds>(walk.requests[static_cast<std::size_t>(k)] * line_ps);
+    if (observed_) {
+        issued_.push_back({start, id, static_cast<std::uint32_t>(k),
+                           static_cast<std::uint16_t>(sms_[static_cast<std::size_t>(sm)]),
+                           prototype.receivers});
+    }
+    start += timing.busy(walk.requests[static_cast<std::size_t>(k)]);
     return static_cast<std::int32_t>(lines.size());
 }
 

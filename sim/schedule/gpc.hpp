@@ -19,6 +19,8 @@
 #include "machine/machine.hpp"
 #include "memory/event_wheel.hpp"
 #include "memory/messages.hpp"
+#include "schedule/request_sink.hpp"
+#include "schedule/wire.hpp"
 #include "schedule/work.hpp"
 
 namespace l2lens {
@@ -55,6 +57,10 @@ public:
     std::vector<Request>& requests(int lane) { return requests_[static_cast<std::size_t>(lane)]; }
     std::vector<Exit>& exits() { return exits_; }
     const Demand& demand() const { return demand_; }
+
+    // From now on keeps a list of the boxes it issues, for a RequestSink.
+    void observe() { observed_ = true; }
+    std::vector<BoxIssue>& issued() { return issued_; }
 
 private:
     enum class Kind : std::uint8_t { Answer, Begin, StageReady, Release, MathDone, Exit };
@@ -96,7 +102,6 @@ private:
         Picoseconds port_free = 0;
         bool math_busy = false;
         std::uint8_t cpc = 0;
-        Picoseconds latency = 0;  // to a slice, this SM's own share included
     };
 
     void on_answer(Picoseconds now, const Answer& answer);
@@ -110,7 +115,7 @@ private:
     void retire(Picoseconds now, std::int32_t index);
     void issue_loads(Picoseconds now, std::int32_t index);
     void issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k);
-    std::int32_t send(Picoseconds& start, int sm, const WalkLines& walk, std::int64_t k, Request prototype);
+    std::int32_t send(Picoseconds& start, int sm, std::int32_t walk, std::int64_t k, Request prototype);
 
     const Work::Phase& phase_of(const Slot& slot, const Cursor& cursor) const {
         return work_.program(slot.tile)[cursor.phase];
@@ -134,12 +139,14 @@ private:
     std::vector<std::int32_t> local_sm_;  // SM id -> place in sms_
     std::vector<SmState> sm_state_;
     std::vector<Slot> slots_;
-    std::vector<std::vector<Picoseconds>> slice_offset_;  // [sm][lane]
+    std::vector<SmWire> wires_;  // per SM
     EventWheel<Action> wheel_;
     std::vector<Answer> answers_;
     std::vector<std::int32_t> free_answers_;
     std::vector<std::vector<Request>> requests_;  // per lane
     std::vector<Exit> exits_;
+    bool observed_ = false;
+    std::vector<BoxIssue> issued_;
     RandomStream random_;
     Demand demand_;
 };

@@ -51,11 +51,11 @@ Simulation::Simulation(const Machine& machine, const Kernel& kernel, std::span<c
 
 SimulationResult Simulation::run(Executor& executor) {
     if (options_.warm_l2) {
-        launch_kernel(executor);
+        launch_kernel(executor, nullptr);
         for (auto& lane : lanes_) lane->reset_events();
     }
     const Picoseconds launched_at = now_;
-    launch_kernel(executor);
+    launch_kernel(executor, options_.sink);
 
     SimulationResult result;
     Demand demand;
@@ -80,13 +80,16 @@ SimulationResult Simulation::run(Executor& executor) {
 }
 
 // One launch from its first CTA to the last write's arrival.
-void Simulation::launch_kernel(Executor& executor) {
+void Simulation::launch_kernel(Executor& executor, RequestSink* sink) {
+    sink_ = sink;
     work_ = std::make_unique<Work>(kernel_, model_.map, sample_);
     gpcs_.clear();
     for (int i = 0; i < machine_.gpcs; ++i) {
         gpcs_.push_back(
             std::make_unique<Gpc>(machine_, *work_, i, ctas_per_sm_, sample_.count(), options_.seed));
+        if (sink_ != nullptr) gpcs_.back()->observe();
     }
+    if (sink_ != nullptr) sink_->begin(*work_, sample_);
     dispatcher_ = std::make_unique<Dispatcher>(machine_, launches_, options_.mode, ctas_per_sm_);
     cycles_ = 0;
     last_exit_ = now_;
@@ -116,9 +119,17 @@ bool Simulation::run_window(Executor& executor) {
         }
     });
     cycles_ += static_cast<double>(window_) / cycle_ps_;
+    if (sink_ != nullptr) show_issued();
     exchange();
     const auto idle = [](const auto& unit) { return unit->idle(); };
     return !std::all_of(gpcs_.begin(), gpcs_.end(), idle) || !std::all_of(lanes_.begin(), lanes_.end(), idle);
+}
+
+void Simulation::show_issued() {
+    for (auto& gpc : gpcs_) {
+        if (!gpc->issued().empty()) sink_->issued(now_, cycle_ps_, gpc->issued());
+        gpc->issued().clear();
+    }
 }
 
 // Hands the messages over and the free slots on, always in the same order.

@@ -18,6 +18,7 @@
 #include "memory/lane.hpp"
 #include "schedule/dispatcher.hpp"
 #include "schedule/gpc.hpp"
+#include "schedule/request_sink.hpp"
 #include "schedule/work.hpp"
 
 namespace l2lens {
@@ -29,6 +30,7 @@ struct SimulationOptions {
     bool warm_l2 = false;
     std::function<void(double)> progress;
     std::function<bool()> stop_requested;
+    RequestSink* sink = nullptr;  // looks on; of a warm L2's launches at the last only
 };
 
 struct SimulationResult {
@@ -48,9 +50,10 @@ public:
     SimulationResult run(Executor& executor);
 
 private:
-    void launch_kernel(Executor& executor);
+    void launch_kernel(Executor& executor, RequestSink* sink);
     bool run_window(Executor& executor);
     void exchange();
+    void show_issued();
     void start(std::span<const Start> starts);
     void follow_power(Picoseconds launched_at);
 
@@ -65,6 +68,7 @@ private:
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::vector<std::unique_ptr<Gpc>> gpcs_;
     std::unique_ptr<Dispatcher> dispatcher_;
+    RequestSink* sink_ = nullptr;  // of this launch
     Picoseconds window_;
     Picoseconds now_ = 0;
     Picoseconds last_exit_ = 0;

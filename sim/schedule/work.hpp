@@ -87,6 +87,7 @@ public:
     const BoxWalk& walk(std::int32_t walk) const { return *walks_[static_cast<std::size_t>(walk)].box; }
 
     std::size_t walks() const { return walks_.size(); }
+    bool walk_stores(std::int32_t walk) const { return walks_[static_cast<std::size_t>(walk)].store; }
     std::int64_t walk_steps(std::int32_t walk) const { return walks_[static_cast<std::size_t>(walk)].count; }
     // Bytes of all steps, clipped to the tensor.
     std::int64_t walk_uses(std::int32_t walk) const { return walks_[static_cast<std::size_t>(walk)].uses; }

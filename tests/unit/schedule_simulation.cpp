@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole launches: what has to be exact is exact, and threads, seeds and warm caches do what they should.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "load/machine_file.hpp"
+#include "schedule/simulation.hpp"
+#include "support/catch.hpp"
+#include "support/effort.hpp"
+#include "support/kernels.hpp"
+
+#include "parallel/tbb_executor.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+SimulationResult run(const Machine& machine, const Kernel& kernel, const std::vector<std::int32_t>& launches,
+                     const SimulationOptions& options, int ctas_per_sm = 1) {
+    SerialExecutor serial;
+    return Simulation(machine, kernel, launches, ctas_per_sm, options).run(serial);
+}
+
+SimulationOptions lanes(int count, Mode mode = Mode::Grid) {
+    SimulationOptions options;
+    options.lanes = count;
+    options.mode = mode;
+    return options;
+}
+
+// Sectors of a GEMM whose tiles divide it: each tile loads a row of A and a column of B.
+struct Nominal {
+    std::uint64_t loads, stores, inputs;
+    Nominal(std::uint64_t m, std::uint64_t n, std::uint64_t k, std::uint64_t bm, std::uint64_t bn)
+        : loads(m * n * k * 2 / bm / 32 + m * n * k * 2 / bn / 32),
+          stores(m * n * 2 / 32),
+          inputs((m * k + n * k) * 2 / 32) {}
+};
+
+void check_same(const SimulationResult& a, const SimulationResult& b) {
+    CHECK(a.events == b.events);
+    CHECK(a.time == b.time);
+    CHECK(a.sm_cycles == b.sm_cycles);
+    CHECK(a.scale == b.scale);
+    CHECK(a.slice_sectors == b.slice_sectors);
+}
+
+// What the SM's side of the teaching GPU adds to a line: 10 cycles to issue it, 0.5 ns in the CPC's port (128
+// B at 256 B/ns), 1 ns into the SM. The rest as in memory_traffic.cpp: 20 + 10 + 8 + 100 + 1 + 20 for a near
+// line.
+constexpr double kFirstLineNs = 10 + (20 + 10 + 8 + 100 + 1 + 20) + 0.5 + 1;
+
+}  // namespace
+
+TEST_CASE("A GEMM asks for its nominal sectors and stores every tile once, in every mode") {
+    struct Size {
+        int m, n, k, bm, bn, bk;
+    };
+    const Machine machine = load_machine("h200");
+    for (const Size& s :
+         {Size{512, 768, 256, 128, 128, 64}, {1024, 512, 512, 64, 128, 32}, {256, 256, 128, 64, 64, 128}}) {
+        for (const char* mode : {"grid", "static", "dynamic"}) {
+            INFO(s.m << " x " << s.n << " x " << s.k << ", " << mode);
+            const auto arg = [](const char* name, int value) {
+                return std::string(name) + "=" + std::to_string(value);
+            };
+            const Kernel kernel = test::gemm({arg("m", s.m), arg("n", s.n), arg("k", s.k), arg("bm", s.bm),
+                                              arg("bn", s.bn), arg("bk", s.bk), std::string("mode=") + mode},
+                                             machine);
+            const Mode launched = mode[0] == 'g' ? Mode::Grid : mode[0] == 's' ? Mode::Static : Mode::Dynamic;
+            const auto result = run(machine, kernel, test::in_order(kernel), lanes(47, launched));
+            const auto u = [](int value) { return static_cast<std::uint64_t>(value); };
+            const Nominal nominal(u(s.m), u(s.n), u(s.k), u(s.bm), u(s.bn));
+            const Events& e = result.events;
+            CHECK(e[Event::CoalescableSectors] == nominal.loads);
+            CHECK(e[Event::DeliveredSectors] == nominal.loads);
+            CHECK(e[Event::TexWriteSectors] == nominal.stores);
+            CHECK(e[Event::TexWriteMisses] == 0);
+            CHECK(e[Event::FillSectors] == nominal.inputs);  // all of it fits
+            CHECK(e[Event::CoalescableSectors] == e[Event::TexReadSectors] + e[Event::MergedSectors]);
+            CHECK(result.scale == 1);
+        }
+    }
+}
+
+TEST_CASE("The order of the tiles changes neither what is asked for nor what is stored") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=1024", "n=1024", "k=256"}, machine);
+    auto launches = test::in_order(kernel);
+    const auto forwards = run(machine, kernel, launches, lanes(47));
+    std::reverse(launches.begin(), launches.end());
+    launches.insert(launches.begin() + 10, 5, -1);  // no-op CTAs
+    const auto backwards = run(machine, kernel, launches, lanes(47));
+    for (const Event event : {Event::CoalescableSectors, Event::TexWriteSectors, Event::FillSectors})
+        CHECK(forwards.events[event] == backwards.events[event]);
+}
+
+TEST_CASE("A sample of lanes is scaled to exactly what the SMs asked for") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=1024", "n=1024", "k=512"}, machine);
+    const Nominal nominal(1024, 1024, 512, 128, 128);
+    for (const int count : {1, 3, 12}) {
+        INFO(count << " lanes");
+        const auto result = run(machine, kernel, test::in_order(kernel), lanes(count));
+        const auto simulated =
+            result.events[Event::CoalescableSectors] + result.events[Event::TexWriteSectors];
+        CHECK(result.scale * static_cast<double>(simulated) ==
+              Approx(static_cast<double>(nominal.loads + nominal.stores)));
+        CHECK(result.scale == Approx(47.0 / count).epsilon(0.05));
+        CHECK(result.slice_sectors.size() == static_cast<std::size_t>(2 * count));
+    }
+}
+
+TEST_CASE("Any number of threads gives the same result bit for bit") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=2048", "n=2048", "k=512", "bm=64", "bn=64"}, machine);
+    const auto launches = test::in_order(kernel);
+    for (const Mode mode : {Mode::Grid, Mode::Dynamic}) {
+        SimulationOptions options = lanes(6, mode);
+        options.seed = 5;
+        const auto serial = run(machine, kernel, launches, options, 2);
+        for (const int threads : {2, 4}) {
+            INFO(threads << " threads");
+            TbbExecutor executor(threads);
+            check_same(serial, Simulation(machine, kernel, launches, 2, options).run(executor));
+        }
+        check_same(serial, run(machine, kernel, launches, options, 2));
+    }
+}
+
+TEST_CASE("Another seed is another run of the same work") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=1024", "n=1024", "k=1024"}, machine);
+    SimulationOptions options = lanes(3);
+    const auto one = run(machine, kernel, test::in_order(kernel), options);
+    options.seed = 1;
+    const auto other = run(machine, kernel, test::in_order(kernel), options);
+    CHECK(one.time != other.time);
+    CHECK(one.events[Event::CoalescableSectors] == other.events[Event::CoalescableSectors]);
+    CHECK(static_cast<double>(one.time) == Approx(static_cast<double>(other.time)).epsilon(0.02));
+}
+
+TEST_CASE("A warm L2 reads less, and nothing when all of it fits") {
+    const Machine machine = load_machine("h200");
+    SimulationOptions options = lanes(2);
+    const auto fills = [&](const Kernel& kernel, bool warm) {
+        options.warm_l2 = warm;
+        const auto result = run(machine, kernel, test::in_order(kernel), options);
+        return std::pair(result.events[Event::FillSectors], result.time);
+    };
+    const Kernel small = test::gemm({"m=1024", "n=1024", "k=1024"}, machine);
+    const auto [cold_fill, cold_time] = fills(small, false);
+    const auto [warm_fill, warm_time] = fills(small, true);
+    CHECK(cold_fill > 0);
+    CHECK(warm_fill == 0);
+    CHECK(warm_time < cold_time);
+    // Square inputs of 2 x 32 MiB, more than a partition: the first rows are gone when they are wanted again.
+    const Kernel large = test::gemm({"m=4096", "n=4096", "k=4096"}, machine);
+    if (test::kSanitized) return;
+    const auto cold = fills(large, false).first;
+    const auto warm = fills(large, true).first;
+    CHECK(warm < cold);
+    CHECK(warm > 0);
+}
+
+TEST_CASE("One CTA with one step takes the sum of its way's latencies") {
+    const Machine machine = load_machine("tiny");
+    Kernel kernel = test::one_cta(1, 500, 1);
+    kernel.prologue_ns = 70;
+    kernel.epilogue_ns = 40;
+    const auto result = run(machine, kernel, {0}, lanes(1));
+    CHECK(result.time == from_ns(70 + kFirstLineNs + 500 + 40));
+    CHECK(result.events[Event::FillSectors] == 4);
+}
+
+TEST_CASE("Loads hide behind the math when it is long and there are stages to load into") {
+    // 20 steps of 500 cycles: after the first line nothing waits.
+    const Machine machine = load_machine("tiny");
+    for (const Pipeline pipeline : {Pipeline::Multistage, Pipeline::WarpSpecialized}) {
+        Kernel kernel = test::one_cta(20, 500, 3);
+        kernel.pipeline = pipeline;
+        const auto result = run(machine, kernel, {0}, lanes(1));
+        // Two further lines are issued with the first, so their data is in the ports behind it.
+        CHECK(static_cast<double>(result.time) / kPsPerNs == Approx(kFirstLineNs + 20 * 500).margin(0.01));
+    }
+}
+
+TEST_CASE("With a single stage every step pays its latency") {
+    const Machine machine = load_machine("tiny");
+    const Kernel kernel = test::one_cta(10, 500, 1, 0, 2);  // even lines: near
+    const auto result = run(machine, kernel, {0}, lanes(1));
+    // 30 cycles from a step's end to the next one's loads (barrier, address, TMA instruction).
+    CHECK(result.time == from_ns(10 * (kFirstLineNs + 500) + 9 * 30));
+}
+
+TEST_CASE("CTAs that follow each other on an SM are a launch gap apart") {
+    const Machine machine = load_machine("tiny");
+    Kernel kernel = test::one_cta(1, 500, 1);
+    kernel.grid = {9, 1};
+    kernel.programs.resize(9, kernel.programs[0]);
+    const auto result = run(machine, kernel, test::in_order(kernel), lanes(1));
+    // Four SMs: the ninth CTA is the third of SM 0. Later ones hit: 108 ns less than from DRAM. Windows of 20
+    // ns (rounded down to a wheel bucket) hand a place on at their end.
+    const double hit_ns = kFirstLineNs - 108;
+    const double least = (kFirstLineNs + 500) + 2 * (100 + hit_ns + 500);
+    CHECK(static_cast<double>(result.time) / kPsPerNs >= least);
+    CHECK(static_cast<double>(result.time) / kPsPerNs <= least + 2 * 20);
+}
+
+TEST_CASE("A stop request ends the run, and progress only grows") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=2048", "n=2048", "k=512"}, machine);
+    SimulationOptions options = lanes(1);
+    std::vector<double> seen;
+    options.progress = [&](double fraction) { seen.push_back(fraction); };
+    run(machine, kernel, test::in_order(kernel), options);
+    REQUIRE_FALSE(seen.empty());
+    CHECK(std::is_sorted(seen.begin(), seen.end()));
+    CHECK(seen.front() > 0);
+    CHECK(seen.back() <= 1);
+    options.stop_requested = [] { return true; };
+    CHECK_THROWS_AS(run(machine, kernel, test::in_order(kernel), options), Interrupted);
+}
+
+TEST_CASE("No launch is faster than its math at the highest clock") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=1408", "n=1536", "k=4096"}, machine);  // 11 x 12 tiles: one wave
+    const auto result = run(machine, kernel, test::in_order(kernel), lanes(1));
+    const double cycles = 2.0 * 128 * 128 * 4096 / machine.sm.tensor_flops_per_cycle_16bit;
+    CHECK(static_cast<double>(result.time) / kPsPerNs > cycles / machine.clock.sm_max_ghz);
+    CHECK(result.sm_cycles > cycles);
+}

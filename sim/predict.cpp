@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "counters/metrics.hpp"
 #include "kernel/residency.hpp"
+#include "order/cluster.hpp"
 #include "schedule/simulation.hpp"
 
 #include "baseline/baseline.hpp"
@@ -74,6 +75,11 @@ NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSe
     const auto wave =
         static_cast<std::int64_t>(machine.sms.size()) * std::max(ctas_per_sm(kernel.resources, machine), 1);
     order.footprint = wave_footprint(sequence, wave);
+    const ClusterShape cluster{kernel.cluster[0], kernel.cluster[1]};
+    if (!launches_clusters(sequence, cluster)) {
+        throw BadInput("order '" + name + "' does not launch clusters of " + std::to_string(cluster.rows) +
+                       "x" + std::to_string(cluster.columns) + " tiles together");
+    }
     for (std::int64_t outer = 0; outer < kernel.outer_tiles(); ++outer) {
         for (const TileCoord& tile : sequence) {
             order.tile_of_launch.push_back(

@@ -53,11 +53,11 @@ function kernel(p, gpu)
     local along, across = {0, bk}, {bk, 0}
 
     -- CTA `rank` of the `sharers` of a cluster loads its share of an operand's `size` rows (columns) at `at` for all.
-    local function operand(T, k_inner, at, size, rank, sharers)
+    local function operand(T, k_inner, at, size, rank, sharers, along_axis)
         local from = rank * size // sharers
         local part = (rank + 1) * size // sharers - from
-        if k_inner then return box(T, {at + from, 0}, {part, bk}, along, {multicast = sharers}) end
-        return box(T, {0, at + from}, {bk, part}, across, {multicast = sharers})
+        if k_inner then return box(T, {at + from, 0}, {part, bk}, along, {multicast = sharers, along = along_axis}) end
+        return box(T, {0, at + from}, {bk, part}, across, {multicast = sharers, along = along_axis})
     end
 
     return {
@@ -83,8 +83,8 @@ function kernel(p, gpu)
                     flops = 2 * bm * bn * bk,
                     cycles = cycles,
                     loads = {
-                        operand(A, a_by_m, tm * bm, bm, rank_n, sharers_of_a),
-                        operand(B, b_by_n, tn * bn, bn, rank_m, sharers_of_b),
+                        operand(A, a_by_m, tm * bm, bm, rank_n, sharers_of_a, "columns"),
+                        operand(B, b_by_n, tn * bn, bn, rank_m, sharers_of_b, "rows"),
                     },
                 },
                 {stores = {box(C, {tm * bm, tn * bn}, {bm, bn})}},

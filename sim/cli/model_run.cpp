@@ -8,6 +8,7 @@
 #include "cli/progress.hpp"
 #include "load/kernel_file.hpp"
 #include "load/user_order.hpp"
+#include "order/cluster.hpp"
 #include "report/recorded_csv.hpp"
 
 namespace l2lens::cli {
@@ -75,8 +76,15 @@ OrderContext order_context(const Machine& machine, const Kernel& kernel) {
 }
 
 NamedOrder named_order(const std::string& name, const Machine& machine, const Kernel& kernel) {
-    return over_grid(kernel, name, resolve_order(name, grid_of(kernel), order_context(machine, kernel)),
-                     machine);
+    const GridShape tiles = grid_of(kernel);
+    const ClusterShape cluster{kernel.cluster[0], kernel.cluster[1]};
+    const OrderContext context = order_context(machine, kernel);
+    TileSequence sequence = resolve_order(name, tiles, context);
+    // An order that knows nothing of clusters walks the grid of clusters.
+    if (!launches_clusters(sequence, cluster)) {
+        sequence = expand_clusters(resolve_order(name, cluster_grid(tiles, cluster), context), tiles, cluster);
+    }
+    return over_grid(kernel, name, sequence, machine);
 }
 
 std::vector<NamedOrder> named_orders(const std::vector<std::string>& arguments, const Machine& machine,

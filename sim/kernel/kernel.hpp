@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CTA reads, computes and writes. A kernel file (models/kernels/NAME.lua, load/kernel_file.hpp) yields a
-// Kernel; its programs are affine and stay compressed: a phase of `count` steps whose boxes move by a fixed stride.
+// What a CTA reads, computes and writes. A kernel file (models/kernels/NAME.lua, load/kernel_file.hpp) yields
+// a Kernel; its programs are affine and stay compressed: a phase of `count` steps whose boxes move by a fixed
+// stride.
 //
 //   Kernel ─ tensors
 //          ├ grid: up to four axes of tiles
@@ -23,10 +24,10 @@ using Index = std::array<std::int64_t, kMaxRank>;
 struct Tensor {
     std::string name;
     int rank = 0;
-    Index shape{};             // elements
-    Index stride_bytes{};      // stride_bytes[rank-1] == element_bytes
+    Index shape{};         // elements
+    Index stride_bytes{};  // stride_bytes[rank-1] == element_bytes
     int element_bytes = 0;
-    std::uint64_t base = 0;    // byte address, given by layout_tensors(): 2 MiB aligned, tensors in order
+    std::uint64_t base = 0;  // byte address, given by layout_tensors(): 2 MiB aligned, tensors in order
 
     std::int64_t bytes() const;  // from the first to past the last element
 };
@@ -37,23 +38,24 @@ enum class Path : std::uint8_t {
     Load,     // through L1
 };
 
-// A box that moves by `step` each time its phase advances. Clipped to its tensor as TMA does: what lies outside is
-// not requested.
+// A box that moves by `step` each time its phase advances. Clipped to its tensor as TMA does: what lies
+// outside is not requested.
 struct BoxWalk {
     int tensor = 0;
     Path path = Path::Tma;
-    int multicast = 1;   // CTAs of the cluster that receive one request's data
-    Index start{};       // element coordinates at the phase's first step
-    Index step{};        // added per step
-    Index extent{};      // elements, before clipping
+    int multicast = 1;       // CTAs of the cluster that receive one request's data
+    int multicast_axis = 0;  // the ordered axis along which they differ: 0 rows, 1 columns
+    Index start{};           // element coordinates at the phase's first step
+    Index step{};            // added per step
+    Index extent{};          // elements, before clipping
 };
 
 struct Phase {
-    std::int64_t count = 0;          // steps
-    double math_flops = 0;           // tensor-core work per step, at `precision`
-    double math_cycles = 0;          // SM cycles per step in addition
-    std::vector<BoxWalk> loads;      // in issue order
-    std::vector<BoxWalk> stores;     // issued when the step's math has retired
+    std::int64_t count = 0;       // steps
+    double math_flops = 0;        // tensor-core work per step, at `precision`
+    double math_cycles = 0;       // SM cycles per step in addition
+    std::vector<BoxWalk> loads;   // in issue order
+    std::vector<BoxWalk> stores;  // issued when the step's math has retired
 };
 
 struct Program {
@@ -62,8 +64,8 @@ struct Program {
 
 // When the loads of step k+stages-1 are issued.
 enum class Pipeline : std::uint8_t {
-    Multistage,        // when the math of step k-1 has retired, as Triton does
-    WarpSpecialized,   // as soon as a stage is free
+    Multistage,       // when the math of step k-1 has retired, as Triton does
+    WarpSpecialized,  // as soon as a stage is free
 };
 
 enum class MathType : std::uint8_t { Bits16, Bits8, Tf32 };
@@ -78,30 +80,31 @@ struct Resources {
 struct Kernel {
     std::string name;
     std::vector<std::pair<std::string, std::string>> params;  // resolved, in declaration order
-    std::string title;                                        // "gemm 8192x8192x8192 bf16 tn, tile 128x128x64, 4 stages"
+    std::string title;  // "gemm 8192x8192x8192 bf16 tn, tile 128x128x64, 4 stages"
     std::vector<Tensor> tensors;
 
-    // The tile grid, slowest axis first. The last two axes are the ones a 2-D order walks (rows, columns); the ones
-    // before them are outer loops.
-    std::vector<std::string> axes;      // "m", "n"
-    std::vector<std::int64_t> grid;     // tiles per axis, same length
+    // The tile grid, slowest axis first. The last two axes are the ones a 2-D order walks (rows, columns);
+    // the ones before them are outer loops.
+    std::vector<std::string> axes;   // "m", "n"
+    std::vector<std::int64_t> grid;  // tiles per axis, same length
 
-    std::vector<Program> programs;      // one per tile, row-major over `grid`
+    std::vector<Program> programs;  // one per tile, row-major over `grid`
 
     Resources resources;
     Pipeline pipeline = Pipeline::Multistage;
     MathType math = MathType::Bits16;
     int stages = 1;
-    std::array<int, 2> cluster{1, 1};   // CTAs of a cluster along the two ordered axes
-    double prologue_ns = 0;             // CTA start -> first load
-    double epilogue_ns = 0;             // last math -> exit; the stores leave half-way
-    double math_jitter_cycles = 0;      // uniform, per step
+    std::array<int, 2> cluster{1, 1};  // CTAs of a cluster along the two ordered axes
+    double prologue_ns = 0;            // CTA start -> first load
+    double epilogue_ns = 0;            // last math -> exit; the stores leave half-way
+    double math_jitter_cycles = 0;     // uniform, per step
 
+    int ctas_of_cluster() const { return cluster[0] * cluster[1]; }
     std::int64_t tiles() const;
     std::int64_t tile_rows() const { return grid[grid.size() - 2]; }
     std::int64_t tile_columns() const { return grid[grid.size() - 1]; }
-    std::int64_t outer_tiles() const;   // product of the axes before the last two
-    double flops() const;               // tensor-core work of the whole launch
+    std::int64_t outer_tiles() const;  // product of the axes before the last two
+    double flops() const;              // tensor-core work of the whole launch
 };
 
 // Places the tensors one after another from address 0, each on a 2 MiB boundary (what cudaMalloc gives large

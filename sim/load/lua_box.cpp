@@ -124,8 +124,13 @@ void read_options(lua_State* lua, int argument, BoxWalk& box) {
             if (!ctas || *ctas < 1 || *ctas > 16)
                 fail(lua, "multicast must be a whole number of CTAs from 1 to 16");
             box.multicast = static_cast<int>(*ctas);
+        } else if (key == "along") {
+            const std::string axis = lua_type(lua, -1) == LUA_TSTRING ? lua_tostring(lua, -1) : "?";
+            if (axis != "rows" && axis != "columns")
+                fail(lua, "along is '" + axis + "'; it must be rows or columns");
+            box.multicast_axis = axis == "rows" ? 0 : 1;
         } else {
-            fail(lua, "'" + key + "' is no option of a box; there are: path multicast");
+            fail(lua, "'" + key + "' is no option of a box; there are: path multicast along");
         }
     }
 }

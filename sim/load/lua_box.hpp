@@ -25,7 +25,7 @@ void prepare_boxes(lua_State* lua);
 Tensor check_tensor(lua_State* lua);
 void push_tensor(lua_State* lua, int index);
 
-// box(tensor, {start}, {extent} [, {step}] [, {path = ..., multicast = ...}]).
+// box(tensor, {start}, {extent} [, {step}] [, {path = ..., multicast = ..., along = ...}]).
 BoxWalk check_box(lua_State* lua, const std::vector<Tensor>& tensors, Path path);
 void push_box(lua_State* lua, const BoxWalk& box);
 

@@ -2,66 +2,120 @@
 #include "schedule/dispatcher.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
 
 namespace l2lens {
 
 Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> launches, Mode mode,
-                       int ctas_per_sm)
+                       int ctas_per_sm, int cluster)
     : launches_(launches),
       mode_(mode),
+      ctas_per_sm_(ctas_per_sm),
+      cluster_(cluster),
       gap_(from_ns(mode == Mode::Grid ? machine.launch.cta_gap_ns : machine.launch.persistent_gap_ns)),
       stagger_(from_ns(machine.launch.stagger_ns)) {
-    std::vector<std::int32_t> sm_at(machine.sms.size());
-    for (std::size_t sm = 0; sm < machine.sms.size(); ++sm) {
-        sm_at[static_cast<std::size_t>(machine.sms[sm].first_wave_position)] = static_cast<std::int32_t>(sm);
+    form_gangs(machine);
+    if (gangs_.empty()) {
+        throw BadInput("a cluster of " + std::to_string(cluster) + " CTAs is more than a GPC of " +
+                       machine.name + " has SMs");
     }
     const int rounds = mode == Mode::Grid ? ctas_per_sm : 1;
     for (int round = 0; round < rounds; ++round) {
-        for (std::int32_t sm : sm_at) first_slots_.push_back(sm * ctas_per_sm + round);
+        for (std::size_t gang = 0; gang < gangs_.size(); ++gang) {
+            first_places_.push_back(static_cast<std::int32_t>(gang) * ctas_per_sm + round);
+        }
     }
-    static_next_.assign(machine.sms.size() * static_cast<std::size_t>(ctas_per_sm), -1);
-    for (std::size_t i = 0; i < first_slots_.size(); ++i) {
-        static_next_[static_cast<std::size_t>(first_slots_[i])] = static_cast<std::int64_t>(i);
+    const std::size_t places = gangs_.size() * static_cast<std::size_t>(ctas_per_sm);
+    occupancy_.resize(places);
+    static_next_.assign(places, -1);
+    for (std::size_t i = 0; i < first_places_.size(); ++i) {
+        static_next_[static_cast<std::size_t>(first_places_[i])] = static_cast<std::int64_t>(i);
+    }
+}
+
+// A GPC's SMs, `cluster` at a time in id order (so that two CTAs share a TPC); what is left over stays empty.
+void Dispatcher::form_gangs(const Machine& machine) {
+    std::vector<Gang> open(static_cast<std::size_t>(machine.gpcs));
+    gang_of_sm_.assign(machine.sms.size(), -1);
+    for (std::size_t sm = 0; sm < machine.sms.size(); ++sm) {
+        Gang& gang = open[static_cast<std::size_t>(machine.sms[sm].gpc)];
+        gang.push_back(static_cast<std::int32_t>(sm));
+        if (static_cast<int>(gang.size()) == cluster_) gangs_.push_back(std::exchange(gang, {}));
+    }
+    const auto position = [&](const Gang& gang) {
+        return machine.sms[static_cast<std::size_t>(gang.front())].first_wave_position;
+    };
+    std::sort(gangs_.begin(), gangs_.end(),
+              [&](const Gang& a, const Gang& b) { return position(a) < position(b); });
+    for (std::size_t gang = 0; gang < gangs_.size(); ++gang) {
+        for (std::int32_t sm : gangs_[gang])
+            gang_of_sm_[static_cast<std::size_t>(sm)] = static_cast<std::int32_t>(gang);
     }
 }
 
 std::vector<Start> Dispatcher::first_wave() {
-    for (std::size_t i = 0; i < first_slots_.size(); ++i) {
-        // Keyed by launch id through the time, so that launch-consecutive CTAs get consecutive slots.
-        free_.push(
-            {static_cast<Picoseconds>(i) * std::max<Picoseconds>(stagger_, 1) - gap_, first_slots_[i]});
+    for (std::size_t i = 0; i < first_places_.size(); ++i) {
+        // At least a picosecond apart, so that consecutive launches get consecutive places.
+        const auto start = static_cast<Picoseconds>(i) * cluster_ * std::max<Picoseconds>(stagger_, 1);
+        free_.push({start - gap_, first_places_[i]});
     }
     return follow({}, 0);
 }
 
 std::vector<Start> Dispatcher::follow(std::span<const Exit> exits, Picoseconds not_before) {
-    for (const Exit& exit : exits) free_.push({exit.time, exit.slot});
+    for (const Exit& exit : exits) {
+        const std::int32_t gang = gang_of_sm_[static_cast<std::size_t>(exit.slot / ctas_per_sm_)];
+        const std::int32_t place = gang * ctas_per_sm_ + exit.slot % ctas_per_sm_;
+        Occupancy& there = occupancy_[static_cast<std::size_t>(place)];
+        there.last_exit = std::max(there.last_exit, exit.time);
+        if (--there.ctas == 0) free_.push({there.last_exit, place});
+    }
     std::vector<Start> starts;
     while (!free_.empty()) {
-        const FreeSlot slot = free_.top();
+        const FreePlace free = free_.top();
         free_.pop();
-        const std::int64_t launch = next_launch(slot.slot);
-        if (launch < 0) continue;
-        ++launched_;
-        const Picoseconds time = std::max(slot.time + gap_, not_before);
-        const std::int32_t tile = launches_[static_cast<std::size_t>(launch)];
-        if (tile < 0) {
-            free_.push({time, slot.slot});
-        } else {
-            starts.push_back({time, slot.slot, tile});
-        }
+        const std::int64_t cluster = next_cluster(free.place);
+        if (cluster < 0) continue;
+        launched_ += cluster_;
+        const Picoseconds time = std::max(free.time + gap_, not_before);
+        start_cluster(cluster, free.place, time, starts);
+        if (occupancy_[static_cast<std::size_t>(free.place)].ctas == 0)
+            free_.push({time, free.place});  // all no-ops
     }
     return starts;
 }
 
-std::int64_t Dispatcher::next_launch(std::int32_t slot) {
-    const auto total = static_cast<std::int64_t>(launches_.size());
+void Dispatcher::start_cluster(std::int64_t cluster, std::int32_t place, Picoseconds time,
+                               std::vector<Start>& starts) {
+    const auto ids =
+        launches_.subspan(static_cast<std::size_t>(cluster * cluster_), static_cast<std::size_t>(cluster_));
+    const Gang& gang = gangs_[static_cast<std::size_t>(place / ctas_per_sm_)];
+    Occupancy& there = occupancy_[static_cast<std::size_t>(place)];
+    there = Occupancy{};
+    std::uint32_t members = 0;
+    for (std::size_t rank = 0; rank < ids.size(); ++rank) {
+        if (ids[rank] < 0) continue;
+        members |= 1u << rank;
+        ++there.ctas;
+    }
+    for (std::size_t rank = 0; rank < ids.size(); ++rank) {
+        if (ids[rank] < 0) continue;
+        const std::int32_t slot = gang[rank] * ctas_per_sm_ + place % ctas_per_sm_;
+        starts.push_back({time, slot, ids[rank], {static_cast<std::uint8_t>(rank), members}});
+    }
+}
+
+std::int64_t Dispatcher::next_cluster(std::int32_t place) {
+    const auto total = static_cast<std::int64_t>(launches_.size()) / cluster_;
     if (mode_ == Mode::Static) {
-        std::int64_t& next = static_next_[static_cast<std::size_t>(slot)];
+        std::int64_t& next = static_next_[static_cast<std::size_t>(place)];
         if (next < 0 || next >= total) return -1;
-        const std::int64_t launch = next;
-        next += static_cast<std::int64_t>(first_slots_.size());
-        return launch;
+        const std::int64_t cluster = next;
+        next += static_cast<std::int64_t>(first_places_.size());
+        return cluster;
     }
     return next_ < total ? next_++ : -1;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which CTA runs where, and when.
-//   grid      the first wave fills the SMs GPC by GPC, one CTA each round; after that a free slot takes the
-//   next launch id static    one CTA per SM; the i-th takes tiles i, i+P, i+2P, ... dynamic   one CTA per SM;
-//   a free CTA takes the next tile (an atomic counter)
+//   grid      the first wave fills the SMs GPC by GPC, one CTA each round; after that a free place takes the
+//   next launch static    one CTA per SM; the i-th takes tiles i, i+P, i+2P, ... dynamic   one CTA per SM; a
+//   free CTA takes the next tile (an atomic counter)
+// A cluster is launched as one: its CTAs sit on neighbouring SMs of a GPC, start together, and their place is
+// free when the last of them has left.
 #pragma once
 
 #include <cstdint>
@@ -22,40 +24,61 @@ struct Start {
     Picoseconds time;
     std::int32_t slot;  // SM * CTAs per SM + slot
     std::int32_t tile;
+    ClusterPlace cluster;
 };
 
 class Dispatcher {
 public:
-    // launches[id] is a program, or -1 for a no-op CTA, which holds its slot for a moment and leaves.
-    Dispatcher(const Machine& machine, std::span<const std::int32_t> launches, Mode mode, int ctas_per_sm);
+    // launches[id] is a program, or -1 for a no-op CTA, which holds its place for a moment and leaves.
+    // `cluster` CTAs with consecutive launch ids are a cluster.
+    Dispatcher(const Machine& machine, std::span<const std::int32_t> launches, Mode mode, int ctas_per_sm,
+               int cluster);
 
     std::vector<Start> first_wave();
 
     // CTAs that follow those that have left; none starts before `not_before`.
     std::vector<Start> follow(std::span<const Exit> exits, Picoseconds not_before);
 
+    // CTAs launched so far, no-op ones included.
     std::int64_t launched() const { return launched_; }
 
 private:
-    struct FreeSlot {
+    // Neighbouring SMs of a GPC that hold a cluster.
+    using Gang = std::vector<std::int32_t>;
+
+    struct FreePlace {
         Picoseconds time;
-        std::int32_t slot;
-        friend bool operator>(const FreeSlot& a, const FreeSlot& b) {
-            return a.time != b.time ? a.time > b.time : a.slot > b.slot;
+        std::int32_t place;  // gang * CTAs per SM + slot
+        friend bool operator>(const FreePlace& a, const FreePlace& b) {
+            return a.time != b.time ? a.time > b.time : a.place > b.place;
         }
     };
 
-    std::int64_t next_launch(std::int32_t slot);  // -1: none left
+    // CTAs of the cluster in a place, and when the last of those that have left did so.
+    struct Occupancy {
+        int ctas = 0;
+        Picoseconds last_exit = 0;
+    };
+
+    void form_gangs(const Machine& machine);
+    std::int64_t next_cluster(std::int32_t place);  // -1: none left
+    void start_cluster(std::int64_t cluster, std::int32_t place, Picoseconds time,
+                       std::vector<Start>& starts);
 
     std::span<const std::int32_t> launches_;
     Mode mode_;
+    int ctas_per_sm_;
+    int cluster_;
     Picoseconds gap_;
     Picoseconds stagger_;
-    std::vector<std::int32_t> first_slots_;  // in launch order
-    std::vector<std::int64_t> static_next_;  // per slot
+    std::vector<Gang> gangs_;                 // in launch order
+    std::vector<std::int32_t> gang_of_sm_;    // -1: an SM left over
+    std::vector<std::int32_t> first_places_;  // in launch order
+    std::vector<std::int64_t> static_next_;   // per place
+    std::vector<Occupancy> occupancy_;        // per place
     std::int64_t next_ = 0;
     std::int64_t launched_ = 0;
-    std::priority_queue<FreeSlot, std::vector<FreeSlot>, std::greater<>> free_;
+    std::priority_queue<FreePlace, std::vector<FreePlace>, std::greater<>> free_;
 };
 
 }  // namespace l2lens

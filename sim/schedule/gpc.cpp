@@ -23,6 +23,13 @@ double rate_of(const Machine& machine, MathType math) {
     return machine.sm.tensor_flops_per_cycle_16bit;
 }
 
+// A landing is slot * kMaxStages + stage; the two highest bits say that it stands for a multicast's
+// receivers.
+constexpr std::uint16_t kLandingMask = 0x3FFF;
+constexpr std::uint16_t multicast_bit(int axis) {
+    return axis == 0 ? 0x8000 : 0x4000;
+}
+
 }  // namespace
 
 Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, int lanes, std::uint64_t seed)
@@ -51,13 +58,14 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
     set_cycle(1000.0 / machine.clock.sm_max_ghz);
 }
 
-void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile) {
+void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, ClusterPlace cluster) {
     const int sm = global_slot / ctas_per_sm_;
     const std::int32_t index =
         local_sm_[static_cast<std::size_t>(sm)] * ctas_per_sm_ + global_slot % ctas_per_sm_;
     Slot& s = slot(index);
     s = Slot{};
     s.tile = tile;
+    s.cluster = cluster;
     s.age = started_++;
     s.steps = work_.steps(tile);
     wheel_.push(time + from_ns(kernel_.prologue_ns), Action{Kind::Begin, index});
@@ -108,19 +116,28 @@ void Gpc::run_until(Picoseconds end) {
 
 // The data of one entry: once through the port of each CPC that waits for it, then into each SM.
 void Gpc::on_answer(Picoseconds now, const Answer& answer) {
-    const std::size_t first = answer.landing[0];
+    const std::size_t first = answer.landing[0] & kLandingMask;
     const double weight = static_cast<double>(slots_[first / kMaxStages].stages[first % kMaxStages].weight);
     const double bytes = answer.sectors * kSectorBytes + machine_.bandwidth.answer_overhead_bytes;
     const Picoseconds in_cpc = from_ns(weight * bytes / machine_.bandwidth.cpc_bytes_per_ns);
     std::uint32_t passed = 0;  // CPCs
-    for (int i = 0; i < answer.requesters; ++i) {
-        const std::uint16_t landing = answer.landing[static_cast<std::size_t>(i)];
-        const auto index = static_cast<std::int32_t>(landing / kMaxStages);
-        SmState& sm = sm_state_[static_cast<std::size_t>(sm_of(index))];
+    const auto deliver = [&](std::int32_t index, int ring) {
+        const SmState& sm = sm_state_[static_cast<std::size_t>(sm_of(index))];
         Picoseconds& port = cpc_free_[sm.cpc];
         if ((passed >> sm.cpc & 1u) == 0) port = std::max(port, now) + in_cpc;
         passed |= 1u << sm.cpc;
-        land(index, landing % kMaxStages, port, answer.sectors);
+        land(index, ring, port, answer.sectors);
+    };
+    for (int i = 0; i < answer.requesters; ++i) {
+        const std::uint16_t landing = answer.landing[static_cast<std::size_t>(i)];
+        const auto index = static_cast<std::int32_t>((landing & kLandingMask) / kMaxStages);
+        const int ring = landing % kMaxStages;
+        if ((landing & ~kLandingMask) == 0) {
+            deliver(index, ring);
+        } else {
+            const int axis = (landing & multicast_bit(0)) != 0 ? 0 : 1;
+            for_each_receiver(index, axis, [&](std::int32_t receiver) { deliver(receiver, ring); });
+        }
     }
 }
 
@@ -142,14 +159,18 @@ void Gpc::begin(Picoseconds now, std::int32_t index) {
     s.issued = s.last_done = now;
     const int ahead =
         kernel_.pipeline == Pipeline::WarpSpecialized ? kernel_.stages : std::max(kernel_.stages - 1, 1);
-    for (int i = 0; i < ahead && s.load.step < s.steps; ++i) issue_loads(now, index);
+    for (int i = 0; i < ahead && i < s.steps; ++i) want_loads(now, index);
     try_issue(now, index);
 }
 
 // Issues the next step's math when its boxes have landed.
 void Gpc::try_issue(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    if (s.math.step >= s.steps || s.math.step >= s.load.step) return;
+    if (s.math.step >= s.steps) return;
+    if (s.math.step >= s.load.step) {  // the cluster's other CTAs are behind
+        s.waiting = true;
+        return;
+    }
     const Stage& stage = s.stages[static_cast<std::size_t>(s.math.step % kernel_.stages)];
     if (stage.missing > 0) {
         s.waiting = true;
@@ -185,7 +206,7 @@ void Gpc::release_if_due(std::int32_t index) {
 
 void Gpc::on_release(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    if (kernel_.pipeline == Pipeline::Multistage && s.load.step < s.steps) issue_loads(now, index);
+    if (kernel_.pipeline == Pipeline::Multistage && wants_more_loads(s)) want_loads(now, index);
     try_issue(now, index);
 }
 
@@ -234,39 +255,99 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
         wheel_.push(now + 2 * half + from_ns(jitter), Action{Kind::Exit, index});
         return;
     }
-    if (kernel_.pipeline == Pipeline::WarpSpecialized && s.load.step < s.steps) {
-        issue_loads(now + cycles(kReleaseCycles), index);
+    if (kernel_.pipeline == Pipeline::WarpSpecialized && wants_more_loads(s)) {
+        want_loads(now + cycles(kReleaseCycles), index);
     }
     release_if_due(index);
 }
 
+// The next step's stage is free in this CTA. A multicast lands in the whole cluster, so its loads leave when
+// the stage is free in all of it.
+void Gpc::want_loads(Picoseconds now, std::int32_t index) {
+    ++slot(index).loads_due;
+    bool all = true;
+    for_each_member(index, [&](std::int32_t member) { all = all && slot(member).loads_due > 0; });
+    if (!all) return;
+    for_each_member(index, [&](std::int32_t member) { open_stage(now, member); });
+    for_each_member(index, [&](std::int32_t member) { issue_loads(now, member); });
+    for_each_member(index, [&](std::int32_t member) { close_stage(member); });
+}
+
+void Gpc::open_stage(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    --s.loads_due;
+    s.stages[ring_of(s.load)] = Stage{};
+    s.stages[ring_of(s.load)].ready = now;
+}
+
 void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    const Work::Phase& phase = phase_of(s, s.load);
-    const auto ring = static_cast<std::size_t>(s.load.step % kernel_.stages);
-    Stage& stage = s.stages[ring];
+    const auto ring = static_cast<std::int32_t>(ring_of(s.load));
     const int sm = sm_of(index);
-    std::uint32_t all = 0;
-    std::int32_t simulated = 0;
-    Picoseconds start = std::max(now, sm_state_[static_cast<std::size_t>(sm)].engine_free);
-    for (std::int32_t walk : work_.loads(phase)) {
+    Picoseconds& engine_free = sm_state_[static_cast<std::size_t>(sm)].engine_free;
+    Picoseconds start = std::max(now, engine_free);
+    for (std::int32_t walk : work_.loads(phase_of(s, s.load))) {
+        const BoxWalk& box = work_.walk(walk);
         const WalkLines& lines = work_.lines(walk);
+        const auto k = static_cast<std::size_t>(s.load.in_phase);
         Request prototype;
-        prototype.landing = static_cast<std::uint16_t>(index * kMaxStages + static_cast<std::int32_t>(ring));
-        prototype.fetch = work_.walk(walk).path == Path::Tma ? Fetch::Tensor : Fetch::Plain;
-        simulated += send(start, sm, walk, s.load.in_phase, prototype);
-        all += lines.requests[static_cast<std::size_t>(s.load.in_phase)];
-        demand_.load_sectors += lines.sectors[static_cast<std::size_t>(s.load.in_phase)];
+        prototype.landing = static_cast<std::uint16_t>(index * kMaxStages + ring);
+        prototype.fetch = box.path == Path::Tma ? Fetch::Tensor : Fetch::Plain;
+        if (box.multicast > 1) {
+            prototype.landing |= multicast_bit(box.multicast_axis);
+            prototype.receivers = static_cast<std::uint8_t>(box.multicast);
+        }
+        const std::int32_t simulated = send(start, sm, walk, s.load.in_phase, prototype);
+        const auto expect = [&](std::int32_t receiver) {
+            Stage& stage = slot(receiver).stages[static_cast<std::size_t>(ring)];
+            stage.missing += simulated;
+            stage.requests += lines.requests[k];
+        };
+        if (box.multicast > 1) {
+            for_each_receiver(index, box.multicast_axis, expect);
+        } else {
+            expect(index);
+        }
+        demand_.load_sectors += lines.sectors[k];
     }
-    sm_state_[static_cast<std::size_t>(sm)].engine_free = start;
-    stage.missing = simulated;
-    stage.weight = simulated > 0 ? static_cast<float>(all) / static_cast<float>(simulated) : 1.0f;
-    stage.ready = now;
-    if (simulated == 0 && all > 0) {  // a small box none of whose lines is in the sample: a hit's latency
-        stage.ready = start + 2 * wires_[static_cast<std::size_t>(sm)].latency +
-                      cycles(machine_.latency.load_issue_cycles);
+    engine_free = start;
+}
+
+void Gpc::close_stage(std::int32_t index) {
+    Slot& s = slot(index);
+    Stage& stage = s.stages[ring_of(s.load)];
+    if (stage.missing > 0) {
+        stage.weight = static_cast<float>(stage.requests) / static_cast<float>(stage.missing);
+    } else if (stage.requests > 0) {  // a small box none of whose lines is in the sample: a hit's latency
+        const auto sm = static_cast<std::size_t>(sm_of(index));
+        stage.ready =
+            sm_state_[sm].engine_free + 2 * wires_[sm].latency + cycles(machine_.latency.load_issue_cycles);
+    }
+    if (s.waiting && stage.missing == 0 && s.math.step == s.load.step) {
+        wheel_.push(stage.ready, Action{Kind::StageReady, index});
     }
     advance(s, s.load);
+}
+
+template <class Body>
+void Gpc::for_each_member(std::int32_t index, Body&& body) {
+    const ClusterPlace place = slot(index).cluster;
+    const std::int32_t first = index - place.rank * ctas_per_sm_;
+    for (int rank = 0; place.members >> rank != 0; ++rank) {
+        if ((place.members >> rank & 1u) != 0) body(first + rank * ctas_per_sm_);
+    }
+}
+
+template <class Body>
+void Gpc::for_each_receiver(std::int32_t index, int axis, Body&& body) {
+    const int columns = kernel_.cluster[1];
+    const int own_rank = slot(index).cluster.rank;
+    for_each_member(index, [&](std::int32_t member) {
+        const int rank = slot(member).cluster.rank;
+        const bool same =
+            axis == 0 ? rank % columns == own_rank % columns : rank / columns == own_rank / columns;
+        if (same) body(member);
+    });
 }
 
 void Gpc::issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k) {

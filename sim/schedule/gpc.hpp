@@ -27,6 +27,12 @@ namespace l2lens {
 
 inline constexpr int kMaxStages = 16;
 
+// Where a CTA stands in its cluster. The CTAs of a cluster are on consecutive SMs of the GPC, in rank order.
+struct ClusterPlace {
+    std::uint8_t rank = 0;      // row * columns + column
+    std::uint32_t members = 1;  // bit r: rank r exists (a cluster at the grid's edge has fewer)
+};
+
 // A CTA that has left its slot.
 struct Exit {
     Picoseconds time;
@@ -46,7 +52,7 @@ public:
     Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, int lanes, std::uint64_t seed);
 
     // Starts a CTA at `time`, in or after the next window.
-    void start(Picoseconds time, std::int32_t slot, std::int32_t tile);
+    void start(Picoseconds time, std::int32_t slot, std::int32_t tile, ClusterPlace cluster);
     void receive(const Answer& answer);
     void run_until(Picoseconds end);
     bool idle() const { return wheel_.empty(); }
@@ -71,8 +77,9 @@ private:
     };
 
     struct Stage {
-        std::int32_t missing = 0;  // lines that have not landed
-        float weight = 1;          // lines per simulated line of this stage's boxes
+        std::int32_t missing = 0;    // lines that have not landed
+        std::uint32_t requests = 0;  // lines, the ones that are not simulated included
+        float weight = 1;            // lines per simulated line of this stage's boxes
         Picoseconds ready = 0;
     };
 
@@ -87,10 +94,12 @@ private:
         std::int32_t tile = -1;
         std::uint64_t age = 0;  // start order: the oldest CTA's math goes first
         std::int64_t steps = 0;
-        Cursor load;                  // next step to load
-        Cursor math;                  // next step to issue
-        Cursor done;                  // next step to retire
-        bool waiting = false;         // for a stage
+        Cursor load;           // next step to load
+        Cursor math;           // next step to issue
+        Cursor done;           // next step to retire
+        bool waiting = false;  // for a stage
+        ClusterPlace cluster;
+        int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on
         Picoseconds issued = 0;       // issue time of the last issued step
         Picoseconds last_done = 0;
@@ -113,7 +122,10 @@ private:
     void start_math(Picoseconds now, int sm);
     void on_math_done(Picoseconds now, std::int32_t index);
     void retire(Picoseconds now, std::int32_t index);
+    void want_loads(Picoseconds now, std::int32_t index);
+    void open_stage(Picoseconds now, std::int32_t index);
     void issue_loads(Picoseconds now, std::int32_t index);
+    void close_stage(std::int32_t index);
     void issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k);
     std::int32_t send(Picoseconds& start, int sm, std::int32_t walk, std::int64_t k, Request prototype);
 
@@ -121,9 +133,19 @@ private:
         return work_.program(slot.tile)[cursor.phase];
     }
     void advance(const Slot& slot, Cursor& cursor) const;
+    bool wants_more_loads(const Slot& s) const { return s.load.step + s.loads_due < s.steps; }
     bool has_math(const Work::Phase& phase) const { return phase.math_flops > 0 || phase.math_cycles > 0; }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     int sm_of(std::int32_t slot) const { return slot / ctas_per_sm_; }
+    // Calls body(slot) for the CTAs of index's cluster, itself included.
+    template <class Body>
+    void for_each_member(std::int32_t index, Body&& body);
+    // The same for those that receive what it loads for `axis` (0: rows, 1: columns).
+    template <class Body>
+    void for_each_receiver(std::int32_t index, int axis, Body&& body);
+    std::size_t ring_of(const Cursor& cursor) const {
+        return static_cast<std::size_t>(cursor.step % kernel_.stages);
+    }
     Slot& slot(std::int32_t index) { return slots_[static_cast<std::size_t>(index)]; }
 
     const Machine& machine_;

@@ -90,7 +90,8 @@ void Simulation::launch_kernel(Executor& executor, RequestSink* sink) {
         if (sink_ != nullptr) gpcs_.back()->observe();
     }
     if (sink_ != nullptr) sink_->begin(*work_, sample_);
-    dispatcher_ = std::make_unique<Dispatcher>(machine_, launches_, options_.mode, ctas_per_sm_);
+    dispatcher_ = std::make_unique<Dispatcher>(machine_, launches_, options_.mode, ctas_per_sm_,
+                                               kernel_.ctas_of_cluster());
     cycles_ = 0;
     last_exit_ = now_;
     start(dispatcher_->first_wave());
@@ -163,7 +164,7 @@ void Simulation::start(std::span<const Start> starts) {
     for (const Start& s : starts) {
         work_->acquire(s.tile);
         const int gpc = machine_.sms[static_cast<std::size_t>(s.slot / ctas_per_sm_)].gpc;
-        gpcs_[static_cast<std::size_t>(gpc)]->start(s.time, s.slot, s.tile);
+        gpcs_[static_cast<std::size_t>(gpc)]->start(s.time, s.slot, s.tile, s.cluster);
     }
 }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Do clusters launch, share and finish together, and ask for what multicast leaves of the traffic?
+#include "order/cluster.hpp"
+
+#include "load/kernel_file.hpp"
+#include "load/machine_file.hpp"
+#include "load/user_order.hpp"
+#include "support/catch.hpp"
+
+#include "predict.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+Prediction predict_clusters(const std::vector<std::string>& arguments, ClusterShape cluster) {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = load_kernel("gemm", arguments, &machine);
+    const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
+                          static_cast<std::int32_t>(kernel.tile_columns())};
+    const TileSequence clusters = resolve_order("group_m:4", cluster_grid(tiles, cluster));
+    const NamedOrder order =
+        over_grid(kernel, "group_m:4", expand_clusters(clusters, tiles, cluster), machine);
+    SerialExecutor serial;
+    PredictOptions options;
+    options.sample = 1;
+    return predict(machine, kernel, order, options, serial);
+}
+
+constexpr double kSectors = 1024.0 * 1024 * 512 * 2 * 2 / 128 / 32;  // of A and B, by every tile of 128x128
+
+}  // namespace
+
+TEST_CASE("A cluster's CTAs have consecutive launch ids and an aligned block of tiles") {
+    const ClusterShape pair{2, 1};
+    const TileSequence row_major = resolve_order("row_major", {4, 3});
+    CHECK_FALSE(launches_clusters(row_major, pair));
+    CHECK(launches_clusters(row_major, {1, 1}));
+    const GridShape odd{3, 2};
+    const TileSequence sequence =
+        expand_clusters(resolve_order("row_major", cluster_grid(odd, pair)), odd, pair);
+    const TileSequence expected{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, kNoTile, {2, 1}, kNoTile};
+    CHECK(sequence == expected);
+    CHECK(launches_clusters(sequence, pair));
+    CHECK(check_order(sequence, odd).bijection());
+}
+
+TEST_CASE(
+    "A 2x1 cluster asks for three quarters of the sectors, a 2x2 one for half; the SMs receive the same") {
+    const std::vector<std::string> size{"m=1024", "n=1024", "k=512"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.end(), size.begin(), size.end());
+        return more;
+    };
+    const auto asked = "lrc__request_sectors_op_read_coalescable.sum";
+    const auto multicast = "lrc__request_sectors_op_read_coalescing_achieved_type_programmatic.sum";
+    const auto received = "l1tex__m_xbar2l1tex_read_sectors.sum";
+    const Prediction single = predict_clusters(size, {1, 1});
+    CHECK(single.counters.at(asked) == Approx(kSectors));
+    CHECK(single.counters.at(multicast) == 0);
+    const struct {
+        ClusterShape shape;
+        std::vector<std::string> arguments;
+        double share;
+    } cases[] = {{{2, 1}, {"cluster_m=2"}, 0.75},
+                 {{1, 2}, {"cluster_n=2"}, 0.75},
+                 {{2, 2}, {"cluster_m=2", "cluster_n=2"}, 0.5}};
+    for (const auto& c : cases) {
+        INFO(c.shape.rows << "x" << c.shape.columns);
+        const Prediction clusters = predict_clusters(with(c.arguments), c.shape);
+        CHECK(clusters.counters.at(asked) == Approx(c.share * kSectors));
+        CHECK(clusters.counters.at(received) == Approx(kSectors));
+        // What was not asked for came by multicast (every slice is simulated: no sampling error).
+        CHECK(clusters.counters.at(multicast) == Approx((1 - c.share) * kSectors));
+        CHECK(clusters.time_ns > 0.5 * single.time_ns);
+    }
+}
+
+TEST_CASE("Clusters at the edge of the grid run with the CTAs there are") {
+    const Prediction odd =
+        predict_clusters({"m=1100", "n=900", "k=256", "cluster_m=2", "cluster_n=2"}, {2, 2});
+    CHECK(odd.time_ns > 0);
+    // 9 x 8 tiles: whole clusters halve their loads, the five at the lower edge share A only.
+    CHECK(odd.counters.at("lts__t_sectors_op_write.sum") >= 1100.0 * 900 * 2 / 32);
+}

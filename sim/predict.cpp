@@ -5,12 +5,11 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "baseline/baseline.hpp"
 #include "counters/metrics.hpp"
 #include "kernel/residency.hpp"
 #include "order/cluster.hpp"
 #include "schedule/simulation.hpp"
-
-#include "baseline/baseline.hpp"
 
 namespace l2lens {
 namespace {
@@ -43,6 +42,19 @@ int lanes_to_simulate(const Machine& machine, const Work& work, int sample) {
         std::clamp(std::round(wanted), std::min<double>(kFewestLanes, lanes), static_cast<double>(lanes)));
 }
 
+SimulationOptions simulation_options(const Machine& machine, const Work& work,
+                                     const PredictOptions& options) {
+    SimulationOptions simulation;
+    simulation.mode = options.mode;
+    simulation.lanes = lanes_to_simulate(machine, work, options.sample);
+    simulation.seed = options.seed;
+    simulation.warm_l2 = options.warm_l2;
+    simulation.progress = options.progress;
+    simulation.stop_requested = options.stop_requested;
+    simulation.sink = options.sink;
+    return simulation;
+}
+
 // Several seeds run side by side; one seed with many lanes spreads its lanes and GPCs.
 std::vector<SimulationResult> run_seeds(const Machine& machine, const Kernel& kernel, const NamedOrder& order,
                                         int resident, const SimulationOptions& base, int seeds,
@@ -59,6 +71,19 @@ std::vector<SimulationResult> run_seeds(const Machine& machine, const Kernel& ke
         results[i] = Simulation(machine, kernel, order.tile_of_launch, resident, options).run(inside);
     });
     return results;
+}
+
+// Times averaged over the seeds, and what one counted event of all of them together stands for.
+RunTotals mean_of(const std::vector<SimulationResult>& results) {
+    RunTotals totals;
+    totals.time_ns = totals.sm_cycles = totals.scale = 0;
+    const auto runs = static_cast<double>(results.size());
+    for (const SimulationResult& result : results) {
+        totals.time_ns += static_cast<double>(result.time) / kPsPerNs / runs;
+        totals.sm_cycles += result.sm_cycles / runs;
+        totals.scale += result.scale / runs / runs;
+    }
+    return totals;
 }
 
 }  // namespace
@@ -95,35 +120,21 @@ Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrde
                    const PredictOptions& options, Executor& executor) {
     const int resident = checked_residency(machine, kernel, options.mode);
     const AddressMap map(machine);
-    const LaneSample all(map.lanes(), map.lanes());
-    const Work work(kernel, map, all);
-    const std::int64_t wave = static_cast<std::int64_t>(machine.sms.size()) * resident;
+    const LaneSample all_lanes(map.lanes(), map.lanes());
+    const Work work(kernel, map, all_lanes);
 
-    SimulationOptions simulation;
-    simulation.mode = options.mode;
-    simulation.lanes = lanes_to_simulate(machine, work, options.sample);
-    simulation.seed = options.seed;
-    simulation.warm_l2 = options.warm_l2;
-    simulation.progress = options.progress;
-    simulation.stop_requested = options.stop_requested;
-    simulation.sink = options.sink;
+    // Schedule and memory: the event loop.
+    const SimulationOptions simulation = simulation_options(machine, work, options);
     const auto results = run_seeds(machine, kernel, order, resident, simulation, options.seeds, executor);
 
+    // Counters: what the loop counted, named as the hardware names it, beside what simpler models say.
     Events events;
-    RunTotals totals;
-    totals.time_ns = 0;
-    totals.sm_cycles = 0;
-    totals.scale = 0;
-    const auto runs = static_cast<double>(results.size());
-    for (const SimulationResult& result : results) {
-        events += result.events;
-        totals.time_ns += static_cast<double>(result.time) / kPsPerNs / runs;
-        totals.sm_cycles += result.sm_cycles / runs;
-        totals.scale += result.scale / runs / runs;
-    }
+    for (const SimulationResult& result : results) events += result.events;
+    RunTotals totals = mean_of(results);
     totals.slices = machine.slices();
     totals.l2_ghz = machine.clock.l2_ghz;
     totals.ctas_per_sm = resident;
+    const std::int64_t wave = static_cast<std::int64_t>(machine.sms.size()) * resident;
     totals.waves = static_cast<double>(order.tile_of_launch.size()) / static_cast<double>(wave);
     totals.closed_form_hit_rate_pct = closed_form_hit_rate(work, order.tile_of_launch, wave);
     totals.flat_lru_hit_rate_pct = flat_lru_hit_rate(work, order.tile_of_launch, wave, machine.l2_bytes());

@@ -82,7 +82,8 @@ NamedOrder named_order(const std::string& name, const Machine& machine, const Ke
     TileSequence sequence = resolve_order(name, tiles, context);
     // An order that knows nothing of clusters walks the grid of clusters.
     if (!launches_clusters(sequence, cluster)) {
-        sequence = expand_clusters(resolve_order(name, cluster_grid(tiles, cluster), context), tiles, cluster);
+        sequence =
+            expand_clusters(resolve_order(name, cluster_grid(tiles, cluster), context), tiles, cluster);
     }
     return over_grid(kernel, name, sequence, machine);
 }

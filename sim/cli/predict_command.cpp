@@ -8,10 +8,9 @@
 #include "cli/model_run.hpp"
 #include "cli/output.hpp"
 #include "load/machine_file.hpp"
+#include "parallel/tbb_executor.hpp"
 #include "report/predict_report.hpp"
 #include "report/recorded_csv.hpp"
-
-#include "parallel/tbb_executor.hpp"
 
 namespace l2lens::cli {
 namespace {

@@ -6,9 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "support/catch.hpp"
-
 #include "parallel/tbb_executor.hpp"
+#include "support/catch.hpp"
 
 using namespace l2lens;
 

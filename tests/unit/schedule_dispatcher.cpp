@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which CTA goes where: the first wave by the machine's table, later ones where a place falls free.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "load/machine_file.hpp"
+#include "schedule/dispatcher.hpp"
+#include "support/catch.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+constexpr int kAlone = 1;  // CTAs of a cluster
+
+std::vector<std::int32_t> launches(std::int32_t count) {
+    std::vector<std::int32_t> ids(static_cast<std::size_t>(count));
+    std::iota(ids.begin(), ids.end(), 0);
+    return ids;
+}
+
+std::vector<std::int32_t> tiles(const std::vector<Start>& starts) {
+    std::vector<std::int32_t> list;
+    for (const Start& start : starts) list.push_back(start.tile);
+    return list;
+}
+
+Exit leave(const Start& start, double after_ns) {
+    return {start.time + from_ns(after_ns), start.slot, start.tile};
+}
+
+}  // namespace
+
+TEST_CASE("The first wave fills the SMs in the machine's order, a stagger apart") {
+    const Machine machine = load_machine("h200");
+    const auto ids = launches(500);
+    Dispatcher dispatcher(machine, ids, Mode::Grid, 1, kAlone);
+    const auto starts = dispatcher.first_wave();
+    REQUIRE(starts.size() == 132);
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const Start& start = starts[i];
+        CHECK(start.tile == static_cast<std::int32_t>(i));
+        CHECK(machine.sms[static_cast<std::size_t>(start.slot)].first_wave_position == start.tile);
+        CHECK(start.time == static_cast<Picoseconds>(i) * from_ns(machine.launch.stagger_ns));
+    }
+    CHECK(dispatcher.launched() == 132);
+}
+
+TEST_CASE("Launch-consecutive CTAs of the first wave fill one GPC after another") {
+    const Machine machine = load_machine("h200");
+    const auto ids = launches(132);
+    Dispatcher dispatcher(machine, ids, Mode::Grid, 1, kAlone);
+    int changes = 0;
+    int last = -1;
+    for (const Start& start : dispatcher.first_wave()) {
+        const int gpc = machine.sms[static_cast<std::size_t>(start.slot)].gpc;
+        changes += gpc != last ? 1 : 0;
+        last = gpc;
+    }
+    CHECK(changes <= machine.gpcs + 1);  // the recorded launch comes back to one GPC
+}
+
+TEST_CASE("With several CTAs per SM each SM gets its first before any gets its second") {
+    const Machine machine = load_machine("tiny");
+    const auto ids = launches(100);
+    Dispatcher dispatcher(machine, ids, Mode::Grid, 3, kAlone);
+    const auto starts = dispatcher.first_wave();
+    REQUIRE(starts.size() == 12);
+    std::set<std::int32_t> slots;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        CHECK(starts[i].slot / 3 == static_cast<std::int32_t>(i % 4));
+        slots.insert(starts[i].slot);
+    }
+    CHECK(slots.size() == 12);
+}
+
+TEST_CASE("A free place takes the next launch id, the first that fell free before the others") {
+    const Machine machine = load_machine("tiny");
+    const auto ids = launches(7);
+    Dispatcher dispatcher(machine, ids, Mode::Grid, 1, kAlone);
+    const auto first = dispatcher.first_wave();
+    REQUIRE(tiles(first) == std::vector<std::int32_t>{0, 1, 2, 3});
+    const std::vector<Exit> exits{leave(first[0], 900), leave(first[2], 500)};
+    const auto next = dispatcher.follow(exits, 0);
+    REQUIRE(tiles(next) == std::vector<std::int32_t>{4, 5});
+    CHECK(next[0].slot == first[2].slot);
+    CHECK(next[0].time == exits[1].time + from_ns(machine.launch.cta_gap_ns));
+    CHECK(next[1].slot == first[0].slot);
+    const std::vector<Exit> more{leave(next[0], 10), leave(next[1], 10)};
+    const auto last = dispatcher.follow(more, from_ns(5000));
+    REQUIRE(tiles(last) == std::vector<std::int32_t>{6});
+    CHECK(last[0].time == from_ns(5000));  // not before
+    CHECK(dispatcher.launched() == 7);
+    CHECK(dispatcher.follow(std::vector<Exit>{leave(last[0], 10)}, 0).empty());
+}
+
+TEST_CASE("A statically persistent CTA takes every P-th tile, in whatever order the CTAs finish") {
+    const Machine machine = load_machine("tiny");
+    const auto ids = launches(11);
+    Dispatcher dispatcher(machine, ids, Mode::Static, 2, kAlone);  // still one CTA per SM
+    auto starts = dispatcher.first_wave();
+    REQUIRE(tiles(starts) == std::vector<std::int32_t>{0, 1, 2, 3});
+    std::vector<std::vector<std::int32_t>> tiles_of_slot(8);
+    while (!starts.empty()) {
+        std::vector<Exit> exits;
+        for (const Start& start : starts) {
+            tiles_of_slot[static_cast<std::size_t>(start.slot)].push_back(start.tile);
+            exits.push_back(leave(start, start.tile % 3 == 0 ? 900 : 100));
+        }
+        std::reverse(exits.begin(), exits.end());
+        starts = dispatcher.follow(exits, 0);
+    }
+    CHECK(tiles_of_slot[0] == std::vector<std::int32_t>{0, 4, 8});
+    CHECK(tiles_of_slot[2] == std::vector<std::int32_t>{1, 5, 9});
+    CHECK(tiles_of_slot[4] == std::vector<std::int32_t>{2, 6, 10});
+    CHECK(tiles_of_slot[6] == std::vector<std::int32_t>{3, 7});
+}
+
+TEST_CASE("A dynamically persistent CTA draws the next tile when it is done with one") {
+    const Machine machine = load_machine("tiny");
+    const auto ids = launches(6);
+    Dispatcher dispatcher(machine, ids, Mode::Dynamic, 1, kAlone);
+    const auto first = dispatcher.first_wave();
+    const std::vector<Exit> exits{leave(first[3], 50)};
+    const auto next = dispatcher.follow(exits, 0);
+    REQUIRE(tiles(next) == std::vector<std::int32_t>{4});
+    CHECK(next[0].slot == first[3].slot);
+    CHECK(next[0].time == exits[0].time + from_ns(machine.launch.persistent_gap_ns));
+}
+
+TEST_CASE("A no-op CTA holds its place for a launch gap and no longer") {
+    const Machine machine = load_machine("tiny");
+    const std::vector<std::int32_t> ids{0, -1, 2, 3, 4, -1, -1, 7};
+    Dispatcher dispatcher(machine, ids, Mode::Grid, 1, kAlone);
+    const auto starts = dispatcher.first_wave();
+    // The second place is free again a gap after the no-op came.
+    REQUIRE(tiles(starts) == std::vector<std::int32_t>{0, 2, 3, 4});
+    CHECK(starts[3].slot == 1);
+    CHECK(starts[3].time == from_ns(machine.launch.stagger_ns) + from_ns(machine.launch.cta_gap_ns));
+    const std::vector<Exit> exits{leave(starts[0], 1000)};
+    const auto next = dispatcher.follow(exits, 0);
+    REQUIRE(tiles(next) == std::vector<std::int32_t>{7});
+    CHECK(next[0].time == exits[0].time + 3 * from_ns(machine.launch.cta_gap_ns));  // two no-ops before it
+    CHECK(dispatcher.launched() == 8);
+}
+
+TEST_CASE("Fewer CTAs than SMs leave the last SMs of the order idle") {
+    const Machine machine = load_machine("tiny");
+    const auto ids = launches(3);
+    for (const Mode mode : {Mode::Grid, Mode::Static, Mode::Dynamic}) {
+        Dispatcher dispatcher(machine, ids, mode, 1, kAlone);
+        CHECK(tiles(dispatcher.first_wave()) == std::vector<std::int32_t>{0, 1, 2});
+        CHECK(dispatcher.launched() == 3);
+    }
+}

@@ -109,7 +109,9 @@ void check_writable(const std::string& path) {
     if (path.empty()) fail(path, ENOENT);
     if (fs::is_directory(target, ignored) || path.back() == '/') fail(path, EISDIR);
     if (fs::exists(target, ignored) && ::access(target.c_str(), W_OK) != 0) fail(path, errno);
-    if (!goes_straight(target) && ::access(folder_of(target).c_str(), W_OK | X_OK) != 0) fail(path, errno);
+    // "folder/." tells a file on the way (ENOTDIR) from a folder without permission.
+    if (!goes_straight(target) && ::access((folder_of(target) / ".").c_str(), W_OK | X_OK) != 0)
+        fail(path, errno);
 }
 
 void write_file(const std::string& path, std::string_view text) {

@@ -9,7 +9,7 @@ params = {
     {"bm", 128, "rows of a tile", max = 1024},
     {"bn", 128, "columns of a tile", max = 1024},
     {"bk", 64, "depth of a step", max = 1024},
-    {"stages", 0, "buffers for the boxes of a step; 0: as many as fit, at most 4", min = 0, max = 32},
+    {"stages", 0, "buffers for the boxes of a step; 0: as many as fit, at most 4", min = 0, max = 16},
     {"warps", 0, "warps that do the math; 0: 4, or 8 above 128 x 128", {0, 1, 2, 4, 8, 16}},
     {"dtype", "bf16", "element type of A and B; C is bf16", {"bf16", "fp16", "fp8", "tf32", "fp32"}},
     {"layout", "tn", "tn: A[m,k] B[n,k], tt: A[m,k] B[k,n], nn: A[k,m] B[n,k], nt: A[k,m] B[k,n]", {"tn", "tt", "nn", "nt"}},

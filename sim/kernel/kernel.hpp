@@ -18,6 +18,9 @@ namespace l2lens {
 
 inline constexpr int kMaxRank = 5;  // a TMA descriptor's limit
 
+inline constexpr int kMaxStages =
+    16;  // of a pipeline: a landing in the model numbers slot and stage in 14 bits
+
 using Index = std::array<std::int64_t, kMaxRank>;
 
 // Dimensions are slowest first, as a C array's: shape {rows, columns}; the last one is contiguous.

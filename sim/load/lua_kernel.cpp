@@ -245,7 +245,7 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
         static_cast<int>(whole_field(lua, index, "registers", 32, 1, 512));
     kernel.resources.shared_memory_bytes =
         whole_field(lua, index, "shared_memory", 0, 0, std::int64_t{1} << 40);
-    kernel.stages = static_cast<int>(whole_field(lua, index, "stages", 1, 1, 64));
+    kernel.stages = static_cast<int>(whole_field(lua, index, "stages", 1, 1, kMaxStages));
     kernel.prologue_ns = number_field(lua, index, "prologue_ns", kPrologueNs);
     kernel.epilogue_ns = number_field(lua, index, "epilogue_ns", kEpilogueNs);
     kernel.math_jitter_cycles = number_field(lua, index, "math_jitter_cycles", 0);

@@ -71,7 +71,7 @@ const std::vector<ParameterInfo> kTable = {
     {"sm.tensor_tf32", "flops/cycle", 0, kBig,
      "the same for tf32; 0 when there is none", at<&M::sm, &Sm_::tensor_flops_per_cycle_tf32>},
 
-    {"l2.slices_per_partition", "", 1, 4096,
+    {"l2.slices_per_partition", "", 1, 256,
      "active L2 banks (lts) of a partition", at<&M::l2, &L2::slices_per_partition>},
     {"l2.slice", "KiB", 1, kBig,
      "capacity of a slice", at<&M::l2, &L2::slice_bytes>, kKiB},
@@ -90,7 +90,7 @@ const std::vector<ParameterInfo> kTable = {
 
     {"coalescer.present", "", 0, 1,
      "whether reads of one line by SMs of one GPC merge in front of a slice", at<&M::coalescer, &Coalescer::present>},
-    {"coalescer.max_requesters", "", 1, 1024,
+    {"coalescer.max_requesters", "", 1, 8,
      "requests that one entry serves, the first one included", at<&M::coalescer, &Coalescer::max_requesters>},
 
     {"clock.l2", "GHz", 0.01, 100,

@@ -57,6 +57,9 @@ std::vector<Problem> check(const Topology& topology, int partitions) {
             problems.push_back({"topology.sms", "GPC " + std::to_string(gpc) + " has no SM"});
     const int count = count_sms(topology);
     if (count == 0) problems.push_back({"topology.sms", "lists no SM"});
+    if (topology.sms_of_gpc.size() > kMaxGpcs)
+        problems.push_back({"topology.sms", "has " + std::to_string(topology.sms_of_gpc.size()) +
+                                                " GPCs; at most " + std::to_string(kMaxGpcs)});
     if (const auto text = permutation_problem(all_sms(topology), count); !text.empty())
         problems.push_back({"topology.sms", text});
     check_partitions(topology, partitions, problems);

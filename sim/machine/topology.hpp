@@ -10,6 +10,8 @@
 
 namespace l2lens {
 
+inline constexpr int kMaxGpcs = 256;  // a request numbers them in a byte
+
 struct Topology {
     std::vector<std::vector<int>> sms_of_gpc;  // SM ids
     std::vector<int> partition_of_gpc;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string>
+
+#include "base/error.hpp"
 
 namespace l2lens {
 namespace {
@@ -26,6 +29,7 @@ double rate_of(const Machine& machine, MathType math) {
 // A landing is slot * kMaxStages + stage; the two highest bits say that it stands for a multicast's
 // receivers.
 constexpr std::uint16_t kLandingMask = 0x3FFF;
+static_assert(kMaxCtasOfGpc * kMaxStages == kLandingMask + 1);
 constexpr std::uint16_t multicast_bit(int axis) {
     return axis == 0 ? 0x8000 : 0x4000;
 }
@@ -55,6 +59,12 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
         wires_.push_back(sm_wire(machine, static_cast<int>(sm), lanes));
     }
     slots_.resize(sms_.size() * static_cast<std::size_t>(ctas_per_sm));
+    if (slots_.size() > kMaxCtasOfGpc) {
+        throw BadInput(kernel_.name + ": " + std::to_string(slots_.size()) +
+                       " CTAs would run at once on GPC " + std::to_string(number) + " of " + machine.name +
+                       "; the model follows at most " + std::to_string(kMaxCtasOfGpc) +
+                       " (more threads or shared memory per CTA make it fewer)");
+    }
     set_cycle(1000.0 / machine.clock.sm_max_ghz);
 }
 

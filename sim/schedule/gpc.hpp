@@ -25,7 +25,8 @@
 
 namespace l2lens {
 
-inline constexpr int kMaxStages = 16;
+// CTAs of one GPC at a time: what a request's landing can number beside the stage.
+inline constexpr int kMaxCtasOfGpc = 1024;
 
 // Where a CTA stands in its cluster. The CTAs of a cluster are on consecutive SMs of the GPC, in rank order.
 struct ClusterPlace {

@@ -349,7 +349,7 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
           "program must be a function");
 
     check(kernel_text("stagse = 2"), "unknown field 'stagse'; did you mean 'stages'?");
-    check(kernel_text("stages = 0"), "stages is 0; it must be a whole number from 1 to 64");
+    check(kernel_text("stages = 0"), "stages is 0; it must be a whole number from 1 to 16");
     check(kernel_text("stages = 2.5"), "stages is 2.5");
     check(kernel_text("stages = 0/0"), "stages is ");
     check(kernel_text("stages = 'x'"), "stages is string");

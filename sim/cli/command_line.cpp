@@ -150,8 +150,9 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     add_order_command(root, invocation, commands);
     add_kernel_command(root, invocation, commands);
     add_gpu_command(root, invocation, commands);
+    add_trace_command(root, invocation, commands);
     add_explain_command(root, invocation, commands);
-    for (const char* group : {"order", "kernel", "gpu"}) root.get_subcommand(group)->allow_extras();
+    for (const char* group : {"order", "kernel", "gpu", "trace"}) root.get_subcommand(group)->allow_extras();
     root.footer(
         "Example:\n  l2lens predict gemm m=8192 n=8192 k=8192\n\nExit codes: 0 done, 1 outside tolerance or "
         "not a "

@@ -38,6 +38,22 @@ inline SectorMask sectors_between(std::uint32_t first, std::uint32_t last) {
     return first >= last ? SectorMask{0} : static_cast<SectorMask>((1u << last) - (1u << first));
 }
 
+}  // namespace detail
+
+// The sectors of the bytes [from, to) of a line.
+struct TouchedSectors {
+    SectorMask touched;
+    SectorMask partial;
+};
+inline TouchedSectors touched_sectors(std::uint32_t from, std::uint32_t to) {
+    constexpr std::uint32_t kSector = kSectorBytes;
+    const SectorMask touched = detail::sectors_between(from / kSector, ceil_div(to, kSector));
+    const SectorMask whole = detail::sectors_between(ceil_div(from, kSector), to / kSector);
+    return {touched, static_cast<SectorMask>(touched & ~whole)};
+}
+
+namespace detail {
+
 // The requests for the bytes [begin, end).
 template <class Visit>
 void visit_run(std::uint64_t begin, std::uint64_t end, std::uint16_t& position, Visit& visit) {
@@ -46,11 +62,9 @@ void visit_run(std::uint64_t begin, std::uint64_t end, std::uint16_t& position, 
         const std::uint64_t stop = std::min(end, (line + 1) << kLineShift);
         const auto from = static_cast<std::uint32_t>(begin - (line << kLineShift));
         const auto to = static_cast<std::uint32_t>(stop - (line << kLineShift));
-        constexpr std::uint32_t kSector = kSectorBytes;
-        const SectorMask touched = sectors_between(from / kSector, ceil_div(to, kSector));
-        const SectorMask whole = sectors_between(ceil_div(from, kSector), to / kSector);
-        visit(LineRequest{static_cast<LineNumber>(line), touched, static_cast<SectorMask>(touched & ~whole),
-                          position++, static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to - from)});
+        const TouchedSectors sectors = touched_sectors(from, to);
+        visit(LineRequest{static_cast<LineNumber>(line), sectors.touched, sectors.partial, position++,
+                          static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to - from)});
         begin = stop;
     }
 }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/replay.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "memory/lane.hpp"
+#include "trace/expand.hpp"
+
+namespace l2lens {
+namespace {
+
+constexpr std::size_t kMostPending = std::size_t{1} << 20;  // requests, before the lanes run
+
+// A share of the recorded lanes on another machine's; whole lanes, at least one.
+int lanes_to_simulate(const TraceHeader& header, const Machine& machine) {
+    const int lanes = machine.l2.slices_per_partition;
+    if (!header.sampled()) return lanes;
+    if (header.lanes_of == lanes) return header.lanes;
+    if (header.kind == RecordKind::Line) {
+        throw BadInput(
+            fmt::format("the trace holds the lines of {} of {} lanes of {}; on {} they lie in others. "
+                        "Record boxes, or every line with --sample 1",
+                        header.lanes, header.lanes_of, header.gpu, machine.name));
+    }
+    const double share = static_cast<double>(header.lanes) / header.lanes_of;
+    return std::max(1, static_cast<int>(std::lround(lanes * share)));
+}
+
+class Replay {
+public:
+    Replay(TraceReader& reader, const Machine& machine, const ReplayOptions& options, Executor& executor)
+        : reader_(reader),
+          machine_(machine),
+          options_(options),
+          executor_(executor),
+          sample_(machine.l2.slices_per_partition, lanes_to_simulate(reader.header(), machine)),
+          model_(machine, sample_.factor()),
+          expand_(machine, model_.map, sample_, reader.header().tensors),
+          queues_(static_cast<std::size_t>(sample_.count())) {
+        const std::uint64_t seed = options.seed.value_or(reader.header().seed);
+        for (int i = 0; i < sample_.count(); ++i)
+            queues_[static_cast<std::size_t>(i)].lane = std::make_unique<Lane>(model_, seed, sample_.lane(i));
+    }
+
+    ReplayResult run() {
+        RecordBatch batch;
+        while (reader_.next(batch)) add(batch);
+        run_lanes();
+        executor_.for_each(queues_.size(), [&](std::size_t i) { queues_[i].drain(machine_.gpcs); });
+        return result();
+    }
+
+private:
+    struct Pending {
+        Picoseconds window;
+        Request request;
+    };
+
+    // A lane shares nothing with the others, so it works its queue off alone.
+    struct Queue {
+        std::unique_ptr<Lane> lane;
+        std::vector<Pending> pending;
+        Picoseconds now = 0;
+        Picoseconds last = 0;
+
+        void run(int gpcs) {
+            for (const Pending& p : pending) {
+                if (p.window > now) run_until(p.window);
+                lane->submit(p.request);
+                last = std::max(last, p.request.time);
+            }
+            pending.clear();
+            note_answers(gpcs);
+        }
+        void drain(int gpcs) {
+            constexpr Picoseconds kStride = Picoseconds{1} << 20;  // 1 us
+            while (!lane->idle()) run_until(now + kStride);
+            note_answers(gpcs);
+        }
+        void run_until(Picoseconds end) {
+            lane->run_until(end);
+            now = end;
+        }
+        void note_answers(int gpcs) {
+            for (int gpc = 0; gpc < gpcs; ++gpc) {
+                for (const Answer& answer : lane->answers(gpc)) last = std::max(last, answer.time);
+                lane->answers(gpc).clear();
+            }
+        }
+    };
+
+    void add(const RecordBatch& batch) {
+        for (std::size_t i = 0; i < batch.boxes.size(); ++i) {
+            const BoxRecord& box = batch.boxes[i];
+            check_sm(box.sm, i);
+            asked_sectors_ += expand_(box, reader_.walks()[box.walk],
+                                      [&](const LineRecord& line, int lane) { submit(line, lane); });
+            make_room();
+        }
+        for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+            const LineRecord& line = batch.lines[i];
+            check_sm(line.sm, i);
+            const int lane =
+                sample_.index(model_.map.lane(static_cast<LineNumber>(line.address >> kLineShift)));
+            if (lane < 0) {
+                throw BadInput(
+                    fmt::format("{}: the line at {:#x} is in none of the {} lanes that were recorded",
+                                reader_.where(i), line.address, sample_.count()));
+            }
+            submit(line, lane);
+            make_room();
+        }
+        records_ += batch.size();
+    }
+
+    void check_sm(std::size_t sm, std::size_t i) const {
+        if (sm < machine_.sms.size()) return;
+        throw BadInput(fmt::format("{}: SM {}, but {} has SMs 0 to {}", reader_.where(i), sm, machine_.name,
+                                   machine_.sms.size() - 1));
+    }
+
+    // What is handed in at the end of a window arrives after it, even if this machine's wires are shorter.
+    void submit(const LineRecord& line, int lane) {
+        const auto from = static_cast<std::uint32_t>(line.address % kLineBytes);
+        Request request;
+        request.time = std::max(line.time, line.window);
+        request.line = static_cast<LineNumber>(line.address >> kLineShift);
+        const TouchedSectors sectors = touched_sectors(from, from + line.bytes);
+        request.sectors = sectors.touched;
+        request.partial = sectors.partial;
+        request.gpc = static_cast<std::uint8_t>(machine_.sms[line.sm].gpc);
+        request.operation = line.operation;
+        request.fetch =
+            line.operation == Operation::Read && line.path == Path::Tma ? Fetch::Tensor : Fetch::Plain;
+        request.receivers = line.receivers;
+        queues_[static_cast<std::size_t>(lane)].pending.push_back({line.window, request});
+        ++pending_;
+        ++requests_;
+    }
+
+    void make_room() {
+        if (++since_asked_ % 1024 == 0 && options_.stop_requested && options_.stop_requested()) {
+            throw Interrupted();
+        }
+        if (pending_ >= kMostPending) run_lanes();
+    }
+
+    void run_lanes() {
+        executor_.for_each(queues_.size(), [&](std::size_t i) { queues_[i].run(machine_.gpcs); });
+        pending_ = 0;
+    }
+
+    ReplayResult result() const {
+        ReplayResult result;
+        for (const Queue& queue : queues_) {
+            result.events += queue.lane->events();
+            result.time = std::max(result.time, queue.last);
+        }
+        const std::uint64_t simulated =
+            result.events[Event::CoalescableSectors] + result.events[Event::TexWriteSectors];
+        const bool boxes = reader_.header().kind == RecordKind::Box;
+        const bool whole = reader_.end() && reader_.end()->complete;
+        const std::uint64_t asked = boxes ? asked_sectors_ : whole ? reader_.end()->sectors : 0;
+        result.scale = sample_.factor();
+        if (simulated > 0 && asked > 0)
+            result.scale = static_cast<double>(asked) / static_cast<double>(simulated);
+        result.lanes = sample_.count();
+        result.seed = options_.seed.value_or(reader_.header().seed);
+        result.records = records_;
+        result.requests = requests_;
+        return result;
+    }
+
+    TraceReader& reader_;
+    const Machine& machine_;
+    const ReplayOptions& options_;
+    Executor& executor_;
+    LaneSample sample_;
+    MemoryModel model_;
+    BoxExpander expand_;
+    std::vector<Queue> queues_;
+    std::size_t pending_ = 0;
+    std::uint64_t since_asked_ = 0;
+    std::uint64_t records_ = 0;
+    std::uint64_t requests_ = 0;
+    std::uint64_t asked_sectors_ = 0;
+};
+
+}  // namespace
+
+ReplayResult replay(TraceReader& reader, const Machine& machine, const ReplayOptions& options,
+                    Executor& executor) {
+    return Replay(reader, machine, options, executor).run();
+}
+
+}  // namespace l2lens

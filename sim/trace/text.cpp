@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <istream>
+#include <numeric>
+#include <ostream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "memory/event_wheel.hpp"
+
+namespace l2lens {
+namespace {
+
+constexpr int kPageShift = 21;
+constexpr std::uint64_t kMostBytes = 1 << 16;  // of one request
+constexpr std::size_t kLongestLine = 4096;     // of a request
+constexpr std::array<const char*, 3> kPaths{"tma", "cp.async", "ld"};
+
+bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+// Reads a line of at most kLargestTraceHeader bytes; false at the end of the file.
+bool read_line(std::istream& in, std::string& line, bool& too_long) {
+    line.clear();
+    too_long = false;
+    std::streambuf& buffer = *in.rdbuf();
+    for (int c = buffer.sbumpc(); c != std::char_traits<char>::eof(); c = buffer.sbumpc()) {
+        if (c == '\n') return true;
+        if (line.size() == kLargestTraceHeader) {
+            too_long = true;
+            return true;
+        }
+        line.push_back(static_cast<char>(c));
+    }
+    return !line.empty();
+}
+
+}  // namespace
+
+// One line at a time; knows the column of the word it is at.
+class TextTraceReader::Parser {
+public:
+    Parser(TextTraceReader& reader, std::uint32_t number, std::string_view line)
+        : reader_(reader), number_(number), line_(line) {}
+
+    void parse() {
+        const std::string_view first = word();
+        if (first.empty()) return;
+        if (first == "header") return parse_header();
+        if (first == "window") return parse_window();
+        if (first == "end") return parse_end();
+        parse_request(first);
+    }
+
+    [[noreturn]] void fail(const std::string& problem) const { fail_at(at_, problem); }
+
+private:
+    [[noreturn]] void fail_at(std::size_t at, const std::string& problem) const {
+        throw BadInput(fmt::format("{}:{}:{}: {}", reader_.name_, number_, at + 1, problem));
+    }
+
+    // The next word, "" at the end of the line or at a comment; `at_` is where it begins.
+    std::string_view word() {
+        at_ = next_;
+        while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
+        next_ = at_;
+        if (at_ == line_.size() || line_[at_] == '#') return {};
+        while (next_ < line_.size() && !is_blank(line_[next_])) ++next_;
+        return line_.substr(at_, next_ - at_);
+    }
+
+    // What a user typed, cut short and without control characters.
+    static std::string shown(std::string_view text) {
+        std::string shown(text.substr(0, 40));
+        for (char& c : shown) {
+            if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+        }
+        return shown + (text.size() > 40 ? "..." : "");
+    }
+
+    std::uint64_t whole(std::string_view text, int base, const char* what) const {
+        std::uint64_t value = 0;
+        const char* end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, value, base);
+        if (text.empty() || error != std::errc{} || stop != end)
+            fail(fmt::format("{} '{}' is no number", what, shown(text)));
+        return value;
+    }
+
+    // Nanoseconds with an optional fraction, exactly; digits beyond picoseconds must be there but do not
+    // count.
+    Picoseconds time(std::string_view text) const {
+        const std::size_t dot = text.find('.');
+        const std::string_view fraction = dot == std::string_view::npos ? "" : text.substr(dot + 1);
+        if (dot != std::string_view::npos &&
+            (fraction.empty() || fraction.find_first_not_of("0123456789") != std::string_view::npos))
+            fail(fmt::format("time '{}' is no number of nanoseconds", shown(text)));
+        const std::uint64_t ns = whole(text.substr(0, dot), 10, "time");
+        if (ns >= static_cast<std::uint64_t>(kTraceTimeEnd / kPsPerNs))
+            fail(fmt::format("time {} ns is not in the first 10 s; count from the first request", ns));
+        Picoseconds ps = static_cast<Picoseconds>(ns);
+        for (std::size_t i = 0; i < 3; ++i) ps = ps * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
+        return ps;
+    }
+
+    void parse_header() {
+        if (number_ != 1) fail("a header must be the first line");
+        reader_.header_ = parse_header_json(line_.substr(next_), fmt::format("{}:1", reader_.name_));
+        if (reader_.header_.kind != RecordKind::Line) fail("a text trace holds lines, not boxes");
+    }
+
+    void parse_window() {
+        const std::string_view text = word();
+        const Picoseconds end = time(text);
+        const bool first = reader_.records_.empty();
+        if (!first && !reader_.windows_) fail("windows must begin before the first request");
+        if (reader_.windows_ && end < reader_.window_now_) fail("windows must not go back in time");
+        reader_.windows_ = true;
+        reader_.window_now_ = end;
+        expect_end();
+    }
+
+    void parse_end() {
+        reader_.end_ = parse_end_json(line_.substr(next_), fmt::format("{}:{}", reader_.name_, number_));
+    }
+
+    void parse_request(std::string_view first) {
+        if (line_.size() > kLongestLine)
+            fail(fmt::format("a request of more than {} characters", kLongestLine));
+        if (reader_.end_) fail("a request after the end");
+        LineRecord record;
+        record.time = time(first);
+        const std::uint64_t sm = whole(word(), 10, "SM");
+        if (sm > UINT16_MAX) fail(fmt::format("SM {} is more than a GPU has", sm));
+        record.sm = static_cast<std::uint16_t>(sm);
+        record.operation = operation(word());
+        const std::string_view text = word();
+        const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+        const std::size_t address_at = at_;
+        const std::uint64_t address =
+            whole(text.substr(hexadecimal ? 2 : 0), hexadecimal ? 16 : 10, "address");
+        const std::uint64_t bytes = whole(word(), 10, "bytes");
+        if (bytes == 0 || bytes > kMostBytes)
+            fail(fmt::format("{} bytes; a request has 1 to {}", bytes, kMostBytes));
+        if (address + (bytes - 1) < address) fail_at(address_at, "the request reaches beyond 64 bits");
+        record.path = path(word());
+        record.receivers = receivers(word());
+        expect_end();
+        reader_.add(record, address, bytes, number_);
+    }
+
+    Operation operation(std::string_view text) const {
+        if (text != "R" && text != "W") fail(fmt::format("'{}' is neither R nor W", shown(text)));
+        return text == "R" ? Operation::Read : Operation::Write;
+    }
+
+    Path path(std::string_view text) const {
+        if (text.empty()) return Path::Load;
+        for (std::size_t i = 0; i < kPaths.size(); ++i) {
+            if (text == kPaths[i]) return static_cast<Path>(i);
+        }
+        fail(fmt::format("path '{}' is none of tma, cp.async, ld", shown(text)));
+    }
+
+    std::uint8_t receivers(std::string_view text) const {
+        if (text.empty()) return 1;
+        const std::uint64_t count = whole(text, 10, "receivers");
+        if (count == 0 || count > UINT8_MAX) fail(fmt::format("{} receivers; there are 1 to 255", count));
+        return static_cast<std::uint8_t>(count);
+    }
+
+    void expect_end() {
+        if (const std::string_view rest = word(); !rest.empty())
+            fail(fmt::format("'{}' is one word too many", shown(rest)));
+    }
+
+    TextTraceReader& reader_;
+    std::uint32_t number_;
+    std::string_view line_;
+    std::size_t at_ = 0;
+    std::size_t next_ = 0;
+};
+
+TextTraceReader::TextTraceReader(std::istream& in, std::string name) : name_(std::move(name)) {
+    std::string line;
+    bool too_long = false;
+    for (std::uint32_t number = 1; read_line(in, line, too_long); ++number) {
+        Parser parser(*this, number, line);
+        if (too_long) parser.fail("the line has no end");
+        parser.parse();
+    }
+    if (in.bad()) throw BadInput(name_ + ": cannot be read");
+    relocate();
+    if (!windows_) order_by_time();
+    if (end_ && !end_->complete) {
+        warning_ = fmt::format("{}: the recording was stopped at its largest size, after {} records", name_,
+                               records_.size());
+    }
+}
+
+// A request of several lines becomes one record a line.
+void TextTraceReader::add(LineRecord record, std::uint64_t address, std::uint64_t bytes, std::uint32_t line) {
+    record.window = window_now_;
+    while (bytes > 0) {
+        const std::uint64_t in_line = std::min<std::uint64_t>(bytes, kLineBytes - address % kLineBytes);
+        record.bytes = static_cast<std::uint8_t>(in_line);
+        record.address = address;
+        records_.push_back(record);
+        lines_.push_back(line);
+        address += in_line;
+        bytes -= in_line;
+    }
+}
+
+void TextTraceReader::relocate() {
+    const auto low = [](const LineRecord& record) { return record.address < kTraceAddressEnd; };
+    if (std::all_of(records_.begin(), records_.end(), low)) return;
+    std::vector<std::uint64_t> pages;
+    pages.reserve(records_.size());
+    for (const LineRecord& record : records_) pages.push_back(record.address >> kPageShift);
+    std::sort(pages.begin(), pages.end());
+    pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+    if (pages.size() > kTraceAddressEnd >> kPageShift)
+        throw BadInput(
+            fmt::format("{}: its requests touch {} pages of 2 MiB, more than 512 GiB", name_, pages.size()));
+    for (LineRecord& record : records_) {
+        const auto page = std::lower_bound(pages.begin(), pages.end(), record.address >> kPageShift);
+        record.address = static_cast<std::uint64_t>(page - pages.begin()) << kPageShift |
+                         (record.address & ((std::uint64_t{1} << kPageShift) - 1));
+    }
+}
+
+void TextTraceReader::order_by_time() {
+    for (LineRecord& record : records_) record.window = record.time >> kBucketShift << kBucketShift;
+    std::vector<std::size_t> order(records_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return records_[a].window < records_[b].window; });
+    std::vector<LineRecord> records;
+    std::vector<std::uint32_t> lines;
+    for (const std::size_t i : order) {
+        records.push_back(records_[i]);
+        lines.push_back(lines_[i]);
+    }
+    records_ = std::move(records);
+    lines_ = std::move(lines);
+}
+
+bool TextTraceReader::next(RecordBatch& batch) {
+    batch = {};
+    if (given_) return false;
+    given_ = true;
+    batch.lines = std::move(records_);
+    return !batch.lines.empty();
+}
+
+std::string TextTraceReader::where(std::size_t i) const {
+    return fmt::format("{}:{}", name_, lines_[i]);
+}
+
+TextTraceWriter::TextTraceWriter(std::ostream& out, const TraceHeader& header) : out_(out) {
+    TraceHeader lines = header;
+    lines.kind = RecordKind::Line;
+    out_ << "header " << header_json(lines) << '\n';
+}
+
+void TextTraceWriter::add(const LineRecord& record) {
+    if (record.window != window_) out_ << "window " << ns_text(record.window) << '\n';
+    window_ = record.window;
+    out_ << text_of(record) << '\n';
+}
+
+void TextTraceWriter::finish(const TraceEnd& end) {
+    out_ << "end " << end_json(end) << '\n';
+}
+
+std::string text_of(const LineRecord& record) {
+    std::string text = fmt::format("{} {} {} {:#x} {} {}", ns_text(record.time), record.sm,
+                                   record.operation == Operation::Read ? 'R' : 'W', record.address,
+                                   record.bytes, path_name(record.path));
+    return record.receivers == 1 ? text : text + fmt::format(" {}", record.receivers);
+}
+
+std::string ns_text(Picoseconds time) {
+    std::string text = fmt::format("{}.{:03}", time / kPsPerNs, time % kPsPerNs);
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    return text;
+}
+
+const char* path_name(Path path) {
+    return kPaths[static_cast<std::size_t>(path)];
+}
+
+}  // namespace l2lens

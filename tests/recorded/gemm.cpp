@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// A handful of the rows of traces/h200/gemm.csv, predicted from kernel to counters with one lane in 32. The
+// tolerances are what the model reaches on these rows, not what it aims at; `l2lens validate --recorded`
+// judges all rows.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "load/kernel_file.hpp"
+#include "load/machine_file.hpp"
+#include "load/user_order.hpp"
+#include "parallel/tbb_executor.hpp"
+#include "report/recorded_csv.hpp"
+#include "support/catch.hpp"
+#include "support/effort.hpp"
+#include "support/recorded.hpp"
+
+#include "predict.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+// A row by what identifies it, and how far the prediction may be off: percent, and points of hit rate.
+struct Wanted {
+    test::Cells cells;
+    double fill, fabric, hit_rate, time;
+};
+
+test::Cells cells_of(const std::string& order, const std::string& mode, const std::string& size = "8192",
+                     const std::string& bm = "128", const std::string& bn = "128") {
+    return {{"m", size}, {"n", size},  {"k", size},      {"bm", bm},
+            {"bn", bn},  {"bk", "64"}, {"order", order}, {"mode", mode}};
+}
+
+// The GPU's own repeats differ by up to 4 % in fills, 5 in fabric sectors, 5 points of hit rate and 1 % of
+// time (traces/h200/README.md), the model's seeds by about as much.
+const std::vector<Wanted>& wanted_rows() {
+    static const std::vector<Wanted> rows{
+        {cells_of("row_major", "grid"), 2, 6, 3, 12},
+        {cells_of("column_major", "grid"), 2, 6, 3, 8},
+        {cells_of("group_m:8", "grid"), 2, 20, 3, 8},
+        {cells_of("group_m:16", "grid"), 2, 6, 3, 6},
+        {cells_of("hilbert", "grid"), 4, 10, 4, 6},
+        {cells_of("diagonal", "grid"), 6, 3, 4, 5},
+        {cells_of("group_m:8", "static"), 2, 6, 3, 6},
+        {cells_of("hilbert", "grid", "4096"), 6, 8, 5, 8},
+        {cells_of("group_m:8", "grid", "8192", "64", "64"), 6, 16, 4, 15},
+    };
+    return rows;
+}
+
+Prediction predict_row(const test::RecordedCells& row, const Machine& machine) {
+    SerialExecutor serial;
+    std::vector<std::string> arguments;
+    for (const char* name : {"dtype", "layout", "m", "n", "k", "bm", "bn", "bk", "stages", "warps", "mode"})
+        arguments.push_back(std::string(name) + "=" + row.text(name));
+    const Kernel kernel = load_kernel("gemm", arguments, &machine);
+    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
+                         static_cast<std::int32_t>(kernel.tile_columns())};
+    OrderContext context;
+    context.sms = static_cast<int>(machine.sms.size());
+    const NamedOrder order =
+        over_grid(kernel, row.text("order"), resolve_order(row.text("order"), grid, context), machine);
+    PredictOptions options;
+    options.mode = parse_mode(row.text("mode"));
+    options.sample = 32;
+    return predict(machine, kernel, order, options, serial);
+}
+
+double percent_off(const Prediction& prediction, const test::RecordedCells& row, const std::string& counter) {
+    return 100 * (prediction.counters.at(counter) / row[counter] - 1);
+}
+
+}  // namespace
+
+TEST_CASE("Recorded GEMM launches are predicted within what the model reaches") {
+    const Machine machine = load_machine("h200");
+    // Sanitized, a row takes a minute: the smallest one stands for all.
+    std::vector<Wanted> rows = wanted_rows();
+    if (test::kSanitized) rows = {rows[7]};
+    std::vector<test::RecordedCells> recorded;
+    for (const Wanted& row : rows) recorded.push_back(test::recorded_rows("gemm.csv", row.cells).front());
+    std::vector<Prediction> predictions(rows.size());
+    TbbExecutor executor;
+    executor.for_each(rows.size(),
+                      [&](std::size_t i) { predictions[i] = predict_row(recorded[i], machine); });
+
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const test::RecordedCells& row = recorded[i];
+        const Prediction& p = predictions[i];
+        INFO(row.text("m") << "^3, tile " << row.text("bm") << "x" << row.text("bn") << "x" << row.text("bk")
+                           << ", " << row.text("order") << ", " << row.text("mode"));
+        CHECK(percent_off(p, row, "lrc__request_sectors_op_read_coalescable.sum") == Approx(0).margin(0.1));
+        CHECK(percent_off(p, row, "lts__d_sectors_fill_device.sum") == Approx(0).margin(rows[i].fill));
+        CHECK(percent_off(p, row, "lts__t_sectors_srcunit_ltcfabric.sum") ==
+              Approx(0).margin(rows[i].fabric));
+        CHECK(p.counters.at("lts__t_sector_hit_rate.pct") - row["lts__t_sector_hit_rate.pct"] ==
+              Approx(0).margin(rows[i].hit_rate));
+        CHECK(percent_off(p, row, "gpu__time_duration.sum") == Approx(0).margin(rows[i].time));
+        CHECK(p.ctas_per_sm == (row.text("mode") == "grid" ? static_cast<int>(row["ctas_per_sm"]) : 1));
+    }
+}
+
+TEST_CASE("Predicted fills rank the recorded orders as the hardware does") {
+    // Four orders that the hardware sets apart by 1.4 times and more: 54.6, 77.5, 136 and 498 M sectors.
+    const Machine machine = load_machine("h200");
+    const std::vector<std::string> orders{"group_m:8", "group_m:32", "row_major", "diagonal"};
+    if (test::kSanitized) {
+        SUCCEED("left to builds without sanitizers");
+        return;
+    }
+    std::vector<double> measured(orders.size()), predicted(orders.size());
+    TbbExecutor executor;
+    executor.for_each(orders.size(), [&](std::size_t i) {
+        const auto row = test::recorded_rows("gemm.csv", cells_of(orders[i], "grid")).front();
+        measured[i] = row["lts__d_sectors_fill_device.sum"];
+        predicted[i] = predict_row(row, machine).counters.at("lts__d_sectors_fill_device.sum");
+    });
+    CHECK(std::is_sorted(measured.begin(), measured.end()));
+    CHECK(std::is_sorted(predicted.begin(), predicted.end()));
+}

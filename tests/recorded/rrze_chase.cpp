@@ -137,7 +137,7 @@ TEST_CASE("A chase leaves its own partition of an A100 or an H100 at the publish
 
 TEST_CASE("A chase leaves the home partition of an A100 or an H100 at the published size") {
     // The A100's second rise is broader than sets of true LRU make it, which are all but full together: it
-    // begins where it should, and is half over 13 % (80 GB) and 14 % (40 GB) earlier.
+    // begins where it should, and is half over 13 % earlier on both.
     compare_second(kA100_40, 10, 17);
     compare_second(kA100_80, 10, 17);
     compare_second(kH100Pcie, 10, 10);

@@ -150,6 +150,7 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     add_order_command(root, invocation, commands);
     add_kernel_command(root, invocation, commands);
     add_gpu_command(root, invocation, commands);
+    add_doctor_command(root, invocation, commands);
     add_trace_command(root, invocation, commands);
     add_explain_command(root, invocation, commands);
     for (const char* group : {"order", "kernel", "gpu", "trace"}) root.get_subcommand(group)->allow_extras();

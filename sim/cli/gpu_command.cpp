@@ -91,7 +91,7 @@ ExitCode show_difference(const std::string& a, const std::string& b, const Invoc
 }  // namespace
 
 void add_gpu_command(CLI::App& root, Invocation& invocation, Commands& commands) {
-    CLI::App* gpu = root.add_subcommand("gpu", "Machines: list, show, check, diff");
+    CLI::App* gpu = root.add_subcommand("gpu", "Machines: list, show, check, diff, probe");
     gpu->require_subcommand(1);
 
     CLI::App* app = add_command(*gpu, "list", "Machines that are shipped", invocation);
@@ -112,6 +112,8 @@ void add_gpu_command(CLI::App& root, Invocation& invocation, Commands& commands)
     app->add_option("b", *other, "Another")->required();
     commands.push_back(
         {app, [name, other, &invocation] { return show_difference(*name, *other, invocation); }});
+
+    add_gpu_probe_command(*gpu, invocation, commands);
 }
 
 }  // namespace l2lens::cli

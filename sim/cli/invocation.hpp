@@ -58,6 +58,8 @@ void add_validate_command(CLI::App& root, Invocation& invocation, Commands& comm
 void add_order_command(CLI::App& root, Invocation& invocation, Commands& commands);
 void add_kernel_command(CLI::App& root, Invocation& invocation, Commands& commands);
 void add_gpu_command(CLI::App& root, Invocation& invocation, Commands& commands);
+void add_gpu_probe_command(CLI::App& gpu, Invocation& invocation, Commands& commands);  // under `gpu`
+void add_doctor_command(CLI::App& root, Invocation& invocation, Commands& commands);
 void add_trace_command(CLI::App& root, Invocation& invocation, Commands& commands);
 void add_explain_command(CLI::App& root, Invocation& invocation, Commands& commands);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// l2lens validate --recorded FILE ...: predictions against hardware counters.
+// l2lens validate: predictions against hardware counters, recorded (--recorded), measured now (--live) or
+// counted by another profiler (--ncu, --rocprof).
 #include <chrono>
 #include <memory>
 
@@ -8,21 +9,24 @@
 #include "cli/arguments.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/invocation.hpp"
+#include "cli/live_rows.hpp"
 #include "cli/model_run.hpp"
 #include "cli/output.hpp"
+#include "cli/profiler_rows.hpp"
 #include "cli/progress.hpp"
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
 #include "load/text_file.hpp"
-#include "report/validation_report.hpp"
-
 #include "parallel/tbb_executor.hpp"
+#include "report/validation_report.hpp"
 
 namespace l2lens::cli {
 namespace {
 
 struct Arguments {
     std::vector<std::string> recorded;
+    LiveArguments live;
+    ProfilerArguments profiler;
     std::string gpu = "h200";
     std::vector<std::string> tolerances;
     std::string split;
@@ -86,6 +90,39 @@ void predict_rows(std::vector<ValidationRow>& rows, const Machine& machine, Pred
     });
 }
 
+enum class Source { Recorded, Live, Profiler };
+
+// Exactly one, and no option of another.
+Source source_of(const Arguments& arguments) {
+    const bool profiled = !arguments.profiler.ncu.empty() || !arguments.profiler.rocprof.empty();
+    const bool recorded = !arguments.recorded.empty(), live = !arguments.live.kernel.empty();
+    if (recorded + live + profiled == 0)
+        throw BadInput(
+            "validate: against what? --recorded FILE.csv, --live KERNEL, --ncu FILE.csv or --rocprof "
+            "FILE.csv");
+    if (recorded + live + profiled > 1)
+        throw BadInput(
+            "validate: --recorded, --live and --ncu or --rocprof are three ways to measure; take one");
+    const LiveArguments& options = arguments.live;
+    if (!live && !options.params.empty())
+        throw BadInput("validate: unexpected argument '" + options.params.front() + "'");
+    if (!live && (!options.orders.empty() || !options.modes.empty() || !options.record.empty() ||
+                  !options.record_schedule.empty()))
+        throw BadInput("validate: --order, --mode, --record and --record-schedule belong to --live");
+    if (!profiled && (!arguments.profiler.as.empty() || !arguments.profiler.map.empty()))
+        throw BadInput("validate: --as and --map belong to --ncu and --rocprof");
+    return live ? Source::Live : profiled ? Source::Profiler : Source::Recorded;
+}
+
+std::vector<RecordedRow> measured_rows(Source source, const Arguments& arguments, const Machine& machine,
+                                       const Output& output) {
+    if (source == Source::Live) return measure_live(arguments.live, machine, output);
+    if (source == Source::Profiler) return read_profiled(arguments.profiler, machine, output);
+    std::vector<RecordedRow> rows = read_rows(arguments.recorded);
+    check_gpu(rows, machine);
+    return rows;
+}
+
 Tolerances tolerances_of(const Arguments& arguments) {
     if (arguments.tolerances.empty()) return accepted_tolerances();
     Tolerances all;
@@ -111,11 +148,10 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     options.seeds = static_cast<int>(parse_whole("--seeds", arguments.seeds, 1, 1000));
     options.seed = invocation.common.seed_number();
     const int threads = invocation.common.thread_count();
-    if (arguments.recorded.empty()) throw BadInput("validate: against what? --recorded FILE.csv");
+    const Source source = source_of(arguments);
 
     const Machine machine = load_machine(arguments.gpu);
-    std::vector<RecordedRow> rows = read_rows(arguments.recorded);
-    check_gpu(rows, machine);
+    std::vector<RecordedRow> rows = measured_rows(source, arguments, machine, output);
     ValidationPlan plan = plan_validation(std::move(rows), arguments.split);
     if (plan.rows.empty()) throw BadInput("validate: no row is left to predict");
     if (plan.skipped_random > 0) {
@@ -131,9 +167,55 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const ValidationReport report{plan, summary, tolerances, machine.name,
                                   run_meta(invocation, machine, executor.threads(), seconds.count())};
-    output.write({[&](bool colour) { return validation_text(report, colour); },
-                  [&] { return validation_json(report); }, [&] { return validation_csv(report); }});
+    // Recorded files hold hundreds of rows; a few that were just measured are shown one by one.
+    const auto text = [&](bool colour) {
+        return (source == Source::Recorded ? "" : validation_rows_text(report, colour)) +
+               validation_text(report, colour);
+    };
+    output.write({text, [&] { return validation_json(report); }, [&] { return validation_csv(report); }});
     return outside(summary, tolerances).empty() ? ExitCode::Done : ExitCode::OutsideTolerance;
+}
+
+void add_live_options(CLI::App& app, LiveArguments& live) {
+    const std::string group = "Live";
+    app.add_option("--live", live.kernel,
+                   "Run this kernel on the GPU in this machine: gemm, copy or transpose")
+        ->option_text("KERNEL")
+        ->group(group);
+    app.add_option("params", live.params, "Its parameters, as in m=8192")->option_text("[param=value ...]");
+    add_list_option(app, "--order", live.orders, "Orders to run, as predict takes them (default: common)")
+        ->group(group);
+    add_list_option(app, "--mode", live.modes, "Launches: a comma list of grid, static, dynamic")
+        ->group(group);
+    app.add_option("--record", live.record, "Add what was measured to this file, for --recorded")
+        ->option_text("FILE.csv")
+        ->group(group);
+    app.add_option("--record-schedule", live.record_schedule, "Add who ran what tile when to this file")
+        ->option_text("FILE.csv")
+        ->group(group);
+    app.add_option("--repeats", live.repeats, "Readings of each counter; the median counts")
+        ->capture_default_str()
+        ->group(group);
+}
+
+void add_profiler_options(CLI::App& app, ProfilerArguments& profiler) {
+    const std::string group = "Other profilers";
+    app.add_option("--ncu", profiler.ncu, "Output of ncu --csv --page raw (or of ncu --csv --metrics ...)")
+        ->option_text("FILE.csv ...")
+        ->group(group);
+    app.add_option("--rocprof", profiler.rocprof, "Output of rocprofv3 --pmc, a file a pass")
+        ->option_text("FILE.csv ...")
+        ->group(group);
+    add_list_option(
+        app, "--as", profiler.as,
+        "REGEX=KERNEL param=value ...: launches whose name matches are this kernel; order= is needed, "
+        "mode= may be given. Splits at the first '='; in the expression write \\x3d. May be repeated; the "
+        "first that matches counts")
+        ->group(group);
+    app.add_option("--map", profiler.map,
+                   "The same as [[launch]] tables with match = \"REGEX\" and as = \"gemm ...\"")
+        ->option_text("FILE.toml")
+        ->group(group);
 }
 
 }  // namespace
@@ -143,6 +225,8 @@ void add_validate_command(CLI::App& root, Invocation& invocation, Commands& comm
     CLI::App* app = add_command(root, "validate", "Hold predictions against hardware counters", invocation);
     app->add_option("--recorded", arguments->recorded, "Recorded counters, one launch a row")
         ->option_text("FILE.csv ...");
+    add_live_options(*app, arguments->live);
+    add_profiler_options(*app, arguments->profiler);
     app->add_option("--gpu", arguments->gpu, "GPU they were recorded on, a name or a file")
         ->capture_default_str();
     add_list_option(
@@ -156,6 +240,10 @@ void add_validate_command(CLI::App& root, Invocation& invocation, Commands& comm
     app->footer(
         "Exit code 1 when a counter is outside its tolerance.\n\nExamples:\n"
         "  l2lens validate --recorded traces/h200/gemm.csv\n"
+        "  l2lens validate --live gemm m=8192 --order row_major,group_m:8 --mode grid,static --record "
+        "mine.csv\n"
+        "  l2lens validate --ncu run.csv --as 'nvjet|gemm=gemm m=4096 n=4096 k=4096 bm=128 bn=256 "
+        "order=group_m:8'\n"
         "  l2lens validate --recorded mine.csv --tolerance lts__d_sectors_fill_device.sum=2 --json -");
     commands.push_back({app, [arguments, &invocation] { return run(*arguments, invocation); }});
 }

@@ -76,7 +76,22 @@ GpuInfo describe_gpu(const Driver& driver, int index) {
     return gpu;
 }
 
-// NVML adds the driver's version and MIG; both are optional knowledge.
+// nvml.h: NVML_CLOCK_SM and NVML_CLOCK_MEM.
+enum NvmlClock { kSmClock = 1, kMemoryClock = 2 };
+
+void ask_clocks(const SharedLibrary& nvml, void* handle, GpuInfo& gpu) {
+    using ClockInfo = int(void*, unsigned, unsigned*);
+    const auto mhz = [&](const char* function, NvmlClock clock) {
+        auto* ask = nvml.function<ClockInfo>(function);
+        unsigned value = 0;
+        return ask && ask(handle, clock, &value) == 0 ? static_cast<int>(value) : 0;
+    };
+    gpu.sm_clock_mhz = mhz("nvmlDeviceGetClockInfo", kSmClock);
+    gpu.sm_clock_most_mhz = mhz("nvmlDeviceGetMaxClockInfo", kSmClock);
+    gpu.memory_clock_mhz = mhz("nvmlDeviceGetClockInfo", kMemoryClock);
+}
+
+// NVML adds the driver's version, MIG and clocks; all of them are optional knowledge.
 void ask_nvml(DeviceReport& report) {
     auto library =
         SharedLibrary::open({"libnvidia-ml.so.1"}, {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"});
@@ -91,7 +106,9 @@ void ask_nvml(DeviceReport& report) {
     if (driver_version && driver_version(text.data(), text.size()) == 0) report.driver_version = text.data();
     for (GpuInfo& gpu : report.gpus) {
         void* handle = nullptr;
-        if (!handle_of || !mig_mode || handle_of(static_cast<unsigned>(gpu.index), &handle) != 0) continue;
+        if (!handle_of || handle_of(static_cast<unsigned>(gpu.index), &handle) != 0) continue;
+        ask_clocks(*library, handle, gpu);
+        if (!mig_mode) continue;
         unsigned current = 0;
         unsigned pending = 0;
         const int status = mig_mode(handle, &current, &pending);

@@ -20,6 +20,9 @@ struct GpuInfo {
     std::int64_t memory_bytes = 0;
     std::int64_t l2_bytes = 0;
     std::optional<bool> mig_enabled;  // unknown without NVML
+    int sm_clock_mhz = 0;             // now; 0: unknown, as are the next two
+    int sm_clock_most_mhz = 0;
+    int memory_clock_mhz = 0;
 };
 
 // One thing looked at, as a reader should see it.

@@ -19,6 +19,10 @@ struct ValidationReport {
 };
 
 std::string validation_text(const ValidationReport& report, bool colour);
+
+// Each row's main counters: predicted, measured, difference, and whether one row may be that far off.
+std::string validation_rows_text(const ValidationReport& report, bool colour);
+
 std::string validation_json(const ValidationReport& report);
 
 // Tidy: one line for each row and counter, with the predicted and the measured value and the error.

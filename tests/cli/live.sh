@@ -85,6 +85,11 @@ awk -F'\n' '/gemm_kernel/ && seen++ { sub(/void gemm_kernel<128, 128, 1, 1, 1>[(
 expect 0 validate --ncu mixed.csv --as "gemm_kernel=$launch" "${tolerance[@]}"
 check "launches without a rule are listed" grep -q 'no --as for 1 launch of softmax' err
 
+# A Triton GEMM and cuBLAS on an H200 under ncu --metrics ...: what fills from DRAM is predicted within 10 %.
+triton='triton_gemm=gemm m=8192 n=8192 k=8192 bm=128 bn=128 bk=64 stages=4 order=group_m:8'
+expect 0 validate --ncu "$fixtures/ncu_triton_cublas.csv" --as "$triton" --tolerance lts__d_sectors_fill_device.sum=10
+check "cuBLAS's launches are listed" grep -q 'no --as for 2 launches of nvjet_sm90' err
+
 # Rules that cannot be.
 refuses "is not a regular expression" validate --ncu "$ncu" --as "gemm(=$launch"
 refuses "no regular expression" validate --ncu "$ncu" --as "=$launch"

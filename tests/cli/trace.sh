@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Traces from the command line: a replay has the counters of the prediction, whatever is wrong ends in one line.
+# shellcheck source=lib.sh disable=SC1091
+. "$(dirname "$0")/lib.sh"
+samples=$(dirname "$0")/../../traces/samples
+
+# counters FILE: the counters of a document, less what needs the SMs' side.
+counters() { sed -n '/"counters"/,/}/p' "$1" | grep -v -e 'duration' -e 'cycles_' | tr -d ','; }
+
+kernel=(gemm m=512 n=512 k=256 --order hilbert --seed 3 --sample 1/4)
+expect 0 predict "${kernel[@]}" --json predicted.json
+expect 0 trace record "${kernel[@]}" -o box.l2t
+expect 0 trace replay box.l2t --json replayed.json
+counters predicted.json >predicted
+counters replayed.json >replayed
+check "counters are there" grep -q lts__t_sectors_srcunit_tex replayed
+check "a replay has the prediction's counters" diff predicted replayed
+expect 0 trace convert box.l2t -o lines.txt
+expect 0 trace convert lines.txt --to lines -o lines.l2t
+for file in lines.txt lines.l2t; do
+    expect 0 trace replay "$file" --json replayed.json
+    counters replayed.json >replayed
+    check "$file replays to the same counters" diff predicted replayed
+done
+expect 0 trace record "${kernel[@]}" --lines -o direct.l2t
+check "recorded lines are converted boxes" cmp direct.l2t lines.l2t
+expect 0 trace info box.l2t --json -
+check "info names the kernel" grep -q '"value": "gemm"' out
+expect 0 trace head box.l2t -n 3 --csv -
+check "three records and a title" test "$(wc -l <out)" -eq 4
+expect 0 trace head box.l2t -n 7 --text
+cp out seven.txt
+check "seven requests" test "$(grep -c ' R ' seven.txt)" -eq 7
+expect 0 trace replay seven.txt
+expect 0 trace replay box.l2t --gpu gh200
+expect 0 trace replay "$samples/hand.txt" --gpu tiny --csv -
+
+# A cut trace: a warning, and its beginning.
+head -c 3000 direct.l2t >cut.l2t
+head -c -10 direct.l2t >long.l2t
+expect 0 trace replay long.l2t
+check "a warning of the cut" grep -q 'the trace is cut' err
+expect 0 trace record "${kernel[@]}" --lines --max-size 50K -o small.l2t
+check "a warning of the size" grep -q -e '--max-size 50K is reached' err
+check "it is no larger" test "$(stat -c %s small.l2t)" -le 51200
+expect 0 trace info small.l2t
+check "its reader is told" grep -q 'largest size' err
+
+# Mistakes.
+refuses "which kernel?" trace record -o x.l2t
+refuses "where to?" trace record gemm
+refuses "--max-size" trace record gemm m=512 n=512 k=256 --max-size 10 -o x.l2t
+refuses "--max-size" trace record gemm --max-size lots -o x.l2t
+refuses "did you mean 'hilbert'?" trace record gemm --order hilbrt -o x.l2t
+refuses "cannot write" trace record gemm m=512 n=512 k=256 -o missing/x.l2t
+refuses "did you mean 'replay'?" trace replya box.l2t
+refuses "cannot be opened" trace info missing.l2t
+refuses "a folder" trace info .
+: >empty
+refuses "empty" trace replay empty
+head -c 40 box.l2t >head.l2t
+refuses "cut inside the head" trace replay head.l2t
+{ head -c 1500 direct.l2t; printf 'X'; tail -c +1502 direct.l2t; } >corrupt.l2t
+refuses "frame 1 at byte" trace replay corrupt.l2t
+refuses "frame 1 at byte" trace convert corrupt.l2t -o x.txt
+head -c 100 "$L2LENS" >foreign
+refuses "foreign" trace replay foreign
+printf '1 0 R 0 32\n2 0 Q 0 32\n' >bad.txt
+refuses "bad.txt:2:5:" trace replay bad.txt
+printf '1 200 R 0 32\n' >sm.txt
+refuses "sm.txt:1: SM 200" trace replay sm.txt
+refuses "--to" trace convert box.l2t --to boxes -o x
+refuses "-n" trace head box.l2t -n 0
+check "nothing half written" test ! -e x.l2t -a ! -e x.txt -a ! -e x
+finish

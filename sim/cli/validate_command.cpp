@@ -152,7 +152,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
 
     const Machine machine = load_machine(arguments.gpu);
     std::vector<RecordedRow> rows = measured_rows(source, arguments, machine, output);
-    ValidationPlan plan = plan_validation(std::move(rows), arguments.split);
+    ValidationPlan plan = plan_validation(rows, arguments.split);
     if (plan.rows.empty()) throw BadInput("validate: no row is left to predict");
     if (plan.skipped_random > 0) {
         output.note(fmt::format("{} row{} in random order skipped: the seed is not recorded",

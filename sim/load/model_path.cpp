@@ -42,7 +42,7 @@ fs::path models_folder() {
         throw BadInput("L2LENS_MODELS: no folder '" + std::string(chosen) + "'");
     }
     if (is_folder(L2LENS_SOURCE_MODELS)) return L2LENS_SOURCE_MODELS;
-    if (const fs::path installed = installed_models(); is_folder(installed)) return installed;
+    if (fs::path installed = installed_models(); is_folder(installed)) return installed;
     throw BadInput("no models folder found; set L2LENS_MODELS to the one of the source tree");
 }
 
@@ -65,7 +65,7 @@ fs::path find_model_file(std::string_view kind, const std::string& name_or_path,
         if (fs::exists(name_or_path, ignored) && !is_folder(name_or_path)) return name_or_path;
         throw BadInput(name_or_path + ": no such file");
     }
-    const fs::path file = models_folder() / kind / (name_or_path + std::string(extension));
+    fs::path file = models_folder() / kind / (name_or_path + std::string(extension));
     if (!name_or_path.empty() && fs::exists(file, ignored)) return file;
     throw BadInput("unknown " + singular(kind) + " '" + name_or_path + "'" +
                    suggestion(name_or_path, list_models(kind, extension)));

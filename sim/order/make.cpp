@@ -2,6 +2,7 @@
 // From a name to a sequence: [outer_fastest:][REMAP+...]ORDER, each part a name with its parameters after
 // colons.
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include "base/error.hpp"
@@ -101,8 +102,7 @@ TileSequence make_order(std::string_view name, GridShape grid, const OrderContex
     } else {
         sequence = row_major({}, grid, context);  // a remap alone stands before the plain order
     }
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part)
-        sequence = remapped(sequence, *part, grid, context);
+    for (const Part& part : std::views::reverse(parts)) sequence = remapped(sequence, part, grid, context);
     return sequence;
 }
 

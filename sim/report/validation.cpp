@@ -110,12 +110,12 @@ RankingStats ranking_stats(std::span<const ValidationRow> rows) {
 
 }  // namespace
 
-ValidationPlan plan_validation(std::vector<RecordedRow> rows, std::string_view split) {
+ValidationPlan plan_validation(const std::vector<RecordedRow>& rows, std::string_view split) {
     ValidationPlan plan;
     plan.recorded_rows = rows.size();
     std::map<RowKey, std::size_t> place_of;
     std::vector<Repeats> repeats;
-    for (RecordedRow& row : rows) {
+    for (const RecordedRow& row : rows) {
         if (!split.empty() && row.split != split) {
             ++plan.other_split;
             continue;

@@ -34,7 +34,7 @@ struct ValidationPlan {
 
 // Repeats of one configuration count once; rows of the order `random` are skipped, and those of another split
 // than `split` ("" for all).
-ValidationPlan plan_validation(std::vector<RecordedRow> rows, std::string_view split);
+ValidationPlan plan_validation(const std::vector<RecordedRow>& rows, std::string_view split);
 
 // Error of a prediction: percent of the measured value, or percentage points for what is itself in percent.
 // kUnknown when it cannot be said: not measured, not predicted, measured as zero, or both within the noise of

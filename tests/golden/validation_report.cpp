@@ -23,7 +23,7 @@ ValidationPlan predicted_plan() {
     auto rows = read_recorded_csv(kCsv, "sample.csv", [](const std::string&) {
         return std::vector<std::string>{"m", "n"};
     });
-    ValidationPlan plan = plan_validation(std::move(rows), "");
+    ValidationPlan plan = plan_validation(rows, "");
     plan.rows.at(0).predicted = {{"lts__t_sectors.sum", 1020000},
                                  {"lts__d_sectors_fill_device.sum", 220000},
                                  {"lts__t_sector_hit_rate.pct", 53},

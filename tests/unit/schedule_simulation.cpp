@@ -6,12 +6,11 @@
 
 #include "base/error.hpp"
 #include "load/machine_file.hpp"
+#include "parallel/tbb_executor.hpp"
 #include "schedule/simulation.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
 #include "support/kernels.hpp"
-
-#include "parallel/tbb_executor.hpp"
 
 using namespace l2lens;
 

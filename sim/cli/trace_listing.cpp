@@ -79,13 +79,14 @@ Listing trace_info(TraceReader& reader, const std::string& file) {
     }
     const TraceHeader& header = reader.header();
     const bool boxes = header.kind == RecordKind::Box;
-    std::error_code ignored;
+    std::error_code unknown;  // a pipe has no size
+    const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
     Listing listing{"l2lens/trace_info", {"field", "value"}, {}};
     const auto add = [&](const char* field, const std::string& value) {
         if (!value.empty()) listing.rows.push_back({field, value});
     };
     add("file", file);
-    add("bytes", std::to_string(std::filesystem::file_size(file, ignored)));
+    add("bytes", unknown ? "" : std::to_string(bytes));
     add("written by", header.version.empty() ? "" : "l2lens " + header.version);
     add("kernel", header.kernel);
     add("parameters", params_text(header));

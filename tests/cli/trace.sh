@@ -41,9 +41,9 @@ head -c 3000 direct.l2t >cut.l2t
 head -c -10 direct.l2t >long.l2t
 expect 0 trace replay long.l2t
 check "a warning of the cut" grep -q 'the trace is cut' err
-expect 0 trace record "${kernel[@]}" --lines --max-size 50K -o small.l2t
-check "a warning of the size" grep -q -e '--max-size 50K is reached' err
-check "it is no larger" test "$(stat -c %s small.l2t)" -le 51200
+expect 0 trace record "${kernel[@]}" --lines --max-size 8K -o small.l2t
+check "a warning of the size" grep -q -e '--max-size 8K is reached' err
+check "it is no larger" test "$(stat -c %s small.l2t)" -le 8192
 expect 0 trace info small.l2t
 check "its reader is told" grep -q 'largest size' err
 

@@ -23,15 +23,18 @@
 #include "trace/text.hpp"
 #include "trace/writer.hpp"
 
-namespace {
+// Inputs are some kilobytes, so nothing may ask for more than this at once.
+#define LARGEST_ALLOCATION_MB 64
 
-constexpr std::size_t kLargestAllocation = std::size_t{64} << 20;
-
-}  // namespace
-
-// All allocations of the program: inputs are some kilobytes, so nothing may ask for much.
+#ifdef __SANITIZE_ADDRESS__
+#define TEXT_OF(x) #x
+#define NUMBER_TEXT(x) TEXT_OF(x)
+extern "C" const char* __asan_default_options() {
+    return "max_allocation_size_mb=" NUMBER_TEXT(LARGEST_ALLOCATION_MB);
+}
+#else
 void* operator new(std::size_t size) {
-    if (size > kLargestAllocation) {
+    if (size > std::size_t{LARGEST_ALLOCATION_MB} << 20) {
         std::fprintf(stderr, "allocation of %zu bytes\n", size);
         std::abort();
     }
@@ -44,6 +47,7 @@ void operator delete(void* memory) noexcept {
 void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
+#endif
 
 namespace {
 

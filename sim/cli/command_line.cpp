@@ -19,7 +19,7 @@ std::string version_text() {
     return fmt::format("l2lens {} (compiler {})\n", kVersion, L2LENS_COMPILER);
 }
 
-std::string first_line(std::string text) {
+std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 

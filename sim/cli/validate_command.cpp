@@ -25,6 +25,7 @@ namespace {
 
 struct Arguments {
     std::vector<std::string> recorded;
+    std::vector<std::string> noise;
     LiveArguments live;
     ProfilerArguments profiler;
     std::string gpu = "h200";
@@ -73,6 +74,7 @@ void predict_row(ValidationRow& row, const Machine& machine, PredictOptions opti
     const NamedOrder order = named_order(row.recorded.order, machine, kernel);
     Prediction prediction = predict(machine, kernel, order, options, executor);
     row.predicted = std::move(prediction.counters);
+    row.metrics = std::move(prediction.metrics);
     row.predicted_ctas_per_sm = prediction.ctas_per_sm;
 } catch (const BadInput& error) {
     throw BadInput(row.recorded.where() + ": " + error.what());
@@ -111,6 +113,7 @@ Source source_of(const Arguments& arguments) {
         throw BadInput("validate: --order, --mode, --record and --record-schedule belong to --live");
     if (!profiled && (!arguments.profiler.as.empty() || !arguments.profiler.map.empty()))
         throw BadInput("validate: --as and --map belong to --ncu and --rocprof");
+    if (!recorded && !arguments.noise.empty()) throw BadInput("validate: --noise belongs to --recorded");
     return live ? Source::Live : profiled ? Source::Profiler : Source::Recorded;
 }
 
@@ -124,7 +127,6 @@ std::vector<RecordedRow> measured_rows(Source source, const Arguments& arguments
 }
 
 Tolerances tolerances_of(const Arguments& arguments) {
-    if (arguments.tolerances.empty()) return accepted_tolerances();
     Tolerances all;
     for (const std::string& text : arguments.tolerances) all.merge(parse_tolerances(text));
     return all;
@@ -139,10 +141,17 @@ void check_judged(const Tolerances& tolerances, const ValidationSummary& summary
     }
 }
 
+// Of the repeats among the rows, whatever their split, and among those of the files beside them.
+std::map<std::string, NoiseStats> noise_of(std::vector<RecordedRow> rows,
+                                           const std::vector<std::string>& files) {
+    for (RecordedRow& row : read_rows(files)) rows.push_back(std::move(row));
+    return repeat_noise(rows);
+}
+
 ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const auto start = std::chrono::steady_clock::now();
     const Output output(invocation.common);
-    const Tolerances tolerances = tolerances_of(arguments);
+    const Tolerances given = tolerances_of(arguments);
     PredictOptions options;
     options.sample = parse_sample(arguments.sample);
     options.seeds = static_cast<int>(parse_whole("--seeds", arguments.seeds, 1, 1000));
@@ -154,6 +163,8 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     std::vector<RecordedRow> rows = measured_rows(source, arguments, machine, output);
     ValidationPlan plan = plan_validation(rows, arguments.split);
     if (plan.rows.empty()) throw BadInput("validate: no row is left to predict");
+    const Tolerances& tolerances = given.empty() ? accepted_tolerances().of(rows) : given;
+    const auto noise = noise_of(rows, arguments.noise);
     if (plan.skipped_random > 0) {
         output.note(fmt::format("{} row{} in random order skipped: the seed is not recorded",
                                 plan.skipped_random, plan.skipped_random == 1 ? "" : "s"));
@@ -161,8 +172,8 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
 
     TbbExecutor executor(threads);
     predict_rows(plan.rows, machine, options, executor, output.quiet());
-    const ValidationSummary summary = summarise(plan.rows);
-    if (!arguments.tolerances.empty()) check_judged(tolerances, summary);
+    const ValidationSummary summary = summarise(plan.rows, noise);
+    if (!given.empty()) check_judged(tolerances, summary);
 
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const ValidationReport report{plan, summary, tolerances, machine.name,
@@ -224,6 +235,9 @@ void add_validate_command(CLI::App& root, Invocation& invocation, Commands& comm
     const auto arguments = std::make_shared<Arguments>();
     CLI::App* app = add_command(root, "validate", "Hold predictions against hardware counters", invocation);
     app->add_option("--recorded", arguments->recorded, "Recorded counters, one launch a row")
+        ->option_text("FILE.csv ...");
+    app->add_option("--noise", arguments->noise,
+                    "Further recorded counters with repeats: how much two readings of one launch differ")
         ->option_text("FILE.csv ...");
     add_live_options(*app, arguments->live);
     add_profiler_options(*app, arguments->profiler);

@@ -55,24 +55,51 @@ Tolerance parse_tolerance(const toml::table& table, const std::string& name) {
     return tolerance;
 }
 
+std::string where_of(const toml::key& key, const std::string& name) {
+    return fmt::format("{}:{}: ", name, key.source().begin.line);
+}
+
+void add_tolerance(Tolerances& tolerances, const toml::key& counter, const toml::node& limits,
+                   const std::string& name) {
+    const std::string where = where_of(counter, name);
+    if (!limits.is_table()) throw BadInput(where + "a table [\"COUNTER\"] belongs here");
+    tolerances.emplace(known_counter(counter.str(), where), parse_tolerance(*limits.as_table(), name));
+}
+
 }  // namespace
 
-Tolerances parse_accepted(std::string_view text, const std::string& name) try {
-    Tolerances tolerances;
+Accepted parse_accepted(std::string_view text, const std::string& name) try {
+    Accepted accepted;
     const toml::table document = toml::parse(text, name);
     for (const auto& [key, value] : document) {
-        const std::string where = fmt::format("{}:{}: ", name, key.source().begin.line);
-        if (!value.is_table()) throw BadInput(where + "a table [\"COUNTER\"] belongs here");
-        tolerances.emplace(known_counter(key.str(), where), parse_tolerance(*value.as_table(), name));
+        if (!key.str().ends_with(".csv")) {
+            add_tolerance(accepted.any, key, value, name);
+            continue;
+        }
+        if (!value.is_table())
+            throw BadInput(where_of(key, name) + "tables [\"" + std::string(key.str()) +
+                           "\".\"COUNTER\"] belong here");
+        Tolerances& of_file = accepted.of_file[std::string(key.str())];
+        for (const auto& [counter, limits] : *value.as_table()) add_tolerance(of_file, counter, limits, name);
     }
-    return tolerances;
+    return accepted;
 } catch (const toml::parse_error& error) {
     throw BadInput(fmt::format("{}:{}: {}", name, error.source().begin.line, error.description()));
 }
 
-const Tolerances& accepted_tolerances() {
-    static const Tolerances tolerances = parse_accepted(kAcceptedText, "traces/h200/accepted.toml");
-    return tolerances;
+const Tolerances& Accepted::of(std::span<const RecordedRow> rows) const {
+    const Tolerances* found = nullptr;
+    for (const RecordedRow& row : rows) {
+        const auto own = of_file.find(row.file.substr(row.file.find_last_of('/') + 1));
+        if (own == of_file.end() || (found != nullptr && found != &own->second)) return any;
+        found = &own->second;
+    }
+    return found == nullptr ? any : *found;
+}
+
+const Accepted& accepted_tolerances() {
+    static const Accepted accepted = parse_accepted(kAcceptedText, "traces/h200/accepted.toml");
+    return accepted;
 }
 
 Tolerances parse_tolerances(std::string_view text) {

@@ -45,14 +45,26 @@ ordered_json row_json(const ValidationRow& row) {
                       {"repeats", row.repeats},
                       {"predicted", predicted_json(row.predicted)},
                       {"measured", measured_json(recorded.measured)}};
+    for (const char* model : {"flat_lru", "closed_form"}) {
+        if (const Counters counters = simple_model_counters(row, model); !counters.empty())
+            json["simple_models"][model] = predicted_json(counters);
+    }
+    if (row.replayed) {
+        json["replayed"] = {{"own_schedule", predicted_json(row.replayed->own)},
+                            {"recorded_schedule", predicted_json(row.replayed->recorded)}};
+    }
     if (recorded.ctas_per_sm) {
         json["ctas_per_sm"] = {{"predicted", row.predicted_ctas_per_sm}, {"measured", *recorded.ctas_per_sm}};
     }
     return json;
 }
 
-ordered_json stats_json(const Metric& metric, const ErrorStats& stats) {
-    const std::string suffix = metric.unit == MetricUnit::Percent ? "points" : "pct";
+std::string suffix_of(const Metric& metric) {
+    return metric.unit == MetricUnit::Percent ? "points" : "pct";
+}
+
+ordered_json error_json(const Metric& metric, const ErrorStats& stats) {
+    const std::string suffix = suffix_of(metric);
     ordered_json json;
     if (metric.id == "gpu__time_duration.sum") json["mape_pct"] = json_of_error(stats.mean_abs);
     json["median_abs_" + suffix] = json_of_error(stats.median_abs);
@@ -64,21 +76,104 @@ ordered_json stats_json(const Metric& metric, const ErrorStats& stats) {
     return json;
 }
 
-ordered_json ranking_json(const RankingStats& ranking) {
-    return {{"groups", ranking.groups},
-            {"kendall_tau_time", json_of_error(ranking.kendall_tau_time)},
-            {"kendall_tau_dram", json_of_error(ranking.kendall_tau_dram)},
-            {"best_order_regret_pct_mean", json_of_error(ranking.regret_pct_mean)},
-            {"best_order_regret_pct_max", json_of_error(ranking.regret_pct_max)}};
+void add_noise(ordered_json& json, const Metric& metric, const NoiseStats& noise) {
+    const std::string suffix = suffix_of(metric);
+    json["noise_median_abs_" + suffix] = json_of_error(noise.median_abs);
+    json["noise_p90_abs_" + suffix] = json_of_error(noise.p90_abs);
+    json["noise_readings"] = noise.readings;
 }
 
-ordered_json summary_json(const ValidationSummary& summary) {
+ordered_json causes_json(const Metric& metric, const ErrorCauses& causes) {
+    const std::string suffix = suffix_of(metric);
+    return {{"schedule_" + suffix, json_of_error(causes.schedule)},
+            {"memory_" + suffix, json_of_error(causes.memory)},
+            {"layout_" + suffix, json_of_error(causes.layout)}};
+}
+
+void add_causes(ordered_json& json, const Metric& metric, const CauseStats& causes) {
+    const std::string suffix = suffix_of(metric);
+    json["causes"] = {{"rows", causes.rows},
+                      {"schedule_median_abs_" + suffix, json_of_error(causes.median_schedule)},
+                      {"memory_median_abs_" + suffix, json_of_error(causes.median_memory)},
+                      {"layout_median_abs_" + suffix, json_of_error(causes.median_layout)}};
+}
+
+// The rows furthest off: their places in `rows`.
+ordered_json worst_json(const ValidationReport& report, const Metric& metric) {
+    constexpr std::size_t kShown = 3;
+    ordered_json json = ordered_json::array();
+    for (const WorstRow& worst : worst_rows(report.plan.rows, metric, kShown)) {
+        ordered_json entry{{"row", worst.row - report.plan.rows.data()},
+                           {"error_" + suffix_of(metric), json_of_error(worst.error)}};
+        if (const auto causes = causes_of(*worst.row, metric)) entry["causes"] = causes_json(metric, *causes);
+        json.push_back(std::move(entry));
+    }
+    return json;
+}
+
+const char* verdict_name(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::Met:
+            return "met";
+        case Verdict::MetWithinNoise:
+            return "met_within_noise";
+        case Verdict::Outside:
+            break;
+    }
+    return "outside";
+}
+
+ordered_json stats_json(const ValidationReport& report, const Metric& metric, const ErrorStats& stats) {
+    ordered_json json = error_json(metric, stats);
+    const std::string id(metric.id);
+    const ValidationSummary& summary = report.summary;
+    if (const auto noise = summary.noise.find(id); noise != summary.noise.end())
+        add_noise(json, metric, noise->second);
+    if (const auto causes = summary.causes.find(id); causes != summary.causes.end())
+        add_causes(json, metric, causes->second);
+    if (const auto tolerance = report.tolerances.find(id); tolerance != report.tolerances.end())
+        json["verdict"] = verdict_name(judge(summary, id, tolerance->second));
+    json["worst"] = worst_json(report, metric);
+    return json;
+}
+
+ordered_json regret_json(const RegretStats& regret) {
+    return {{"groups", regret.groups},
+            {"regret_pct_mean", json_of_error(regret.mean_pct)},
+            {"regret_pct_max", json_of_error(regret.max_pct)}};
+}
+
+ordered_json ranking_json(const RankingStats& ranking) {
+    return {{"groups", ranking.groups},
+            {"groups_of_5_or_more", ranking.groups_of_5},
+            {"groups_in_kendall_tau", ranking.groups_in_tau},
+            {"kendall_tau_time", json_of_error(ranking.kendall_tau_time)},
+            {"kendall_tau_dram", json_of_error(ranking.kendall_tau_dram)},
+            {"best_order_regret_pct_mean", json_of_error(ranking.predicted_best.mean_pct)},
+            {"best_order_regret_pct_max", json_of_error(ranking.predicted_best.max_pct)},
+            {"pickers",
+             {{"predicted_best", regret_json(ranking.predicted_best)},
+              {"least_predicted_dram_fill", regret_json(ranking.least_predicted_fill)},
+              {"group_m_16_or_nearest", regret_json(ranking.always_group_m_16)}}}};
+}
+
+ordered_json simple_models_json(const SimpleModelErrors& models) {
+    ordered_json json = ordered_json::object();
+    for (const auto& [model, errors] : models) {
+        for (const auto& [id, stats] : errors) json[model][id] = error_json(*find_metric(id), stats);
+    }
+    return json;
+}
+
+ordered_json summary_json(const ValidationReport& report) {
+    const ValidationSummary& summary = report.summary;
     ordered_json json = ordered_json::object();
     for (const Metric& metric : all_metrics()) {
         const auto found = summary.counters.find(std::string(metric.id));
-        if (found != summary.counters.end()) json[found->first] = stats_json(metric, found->second);
+        if (found != summary.counters.end()) json[found->first] = stats_json(report, metric, found->second);
     }
     json["ranking"] = ranking_json(summary.ranking);
+    json["simple_models"] = simple_models_json(summary.simple_models);
     json["ctas_per_sm"] = {{"rows", summary.ctas_checked}, {"differ", summary.ctas_differ}};
     return json;
 }
@@ -113,7 +208,7 @@ std::string validation_json(const ValidationReport& report) {
                           {"skipped_random", report.plan.skipped_random},
                           {"other_split", report.plan.other_split},
                           {"rows", std::move(rows)},
-                          {"summary", summary_json(report.summary)},
+                          {"summary", summary_json(report)},
                           {"tolerances", tolerances_json(report.tolerances)},
                           {"outside", outside(report.summary, report.tolerances)}});
 }

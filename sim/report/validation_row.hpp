@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// One configuration of a validation: what was measured and what the model says, and what makes two rows
+// alike.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "counters/metrics.hpp"
+#include "report/recorded_csv.hpp"
+
+namespace l2lens {
+
+using Counters = std::map<std::string, double>;
+
+// The counters of a row under two schedules that are given (schedule/schedule_replay.hpp).
+struct ReplayedCounters {
+    Counters own;       // under the one that the prediction simulated
+    Counters recorded;  // under the one that the GPU recorded
+};
+
+struct ValidationRow {
+    RecordedRow recorded;  // `measured` is the mean of the repeats
+    int repeats = 1;
+    Counters predicted;  // hardware counters
+    Counters metrics;    // neutral metrics, what simpler models say among them
+    int predicted_ctas_per_sm = 0;
+    std::optional<ReplayedCounters> replayed;  // where a recorded schedule was given
+};
+
+// Rows alike but for the order have one group key; repeats of one configuration have one row key.
+using GroupKey = std::tuple<std::string, std::string, std::vector<std::pair<std::string, std::string>>, Mode>;
+using RowKey = std::tuple<GroupKey, std::string>;
+GroupKey group_key(const RecordedRow& row);
+RowKey row_key(const RecordedRow& row);
+
+// The value of a counter, if there is one.
+std::optional<double> find_counter(const Counters& counters, std::string_view name);
+
+// Is a count of `value` (or less) of this metric too small to speak of, beside `l2_sectors`, the sectors
+// that the L2 looked up?
+bool is_negligible(const Metric& metric, double value, std::optional<double> l2_sectors);
+
+// Error of a prediction: percent of the measured value, or percentage points for what is itself in percent.
+// kUnknown when it cannot be said: not measured, not predicted, measured as zero, both negligible, or DRAM
+// writes of a row most of whose output stays in the L2.
+double prediction_error(const ValidationRow& row, const Metric& metric);
+
+// The same for other predicted counters than the row's.
+double error_of(const Counters& predicted, const ValidationRow& row, const Metric& metric);
+
+}  // namespace l2lens

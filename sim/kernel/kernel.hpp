@@ -100,7 +100,10 @@ struct Kernel {
     std::array<int, 2> cluster{1, 1};  // CTAs of a cluster along the two ordered axes
     double prologue_ns = 0;            // CTA start -> first load
     double epilogue_ns = 0;            // last math -> exit; the stores leave half-way
-    double math_jitter_cycles = 0;     // uniform, per step
+    // The next tile on an SM loads its first boxes while the epilogue runs: persistent loops that prefetch
+    // across tiles.
+    bool epilogue_overlaps = false;
+    double math_jitter_cycles = 0;  // uniform, per step
 
     int ctas_of_cluster() const { return cluster[0] * cluster[1]; }
     std::int64_t tiles() const;

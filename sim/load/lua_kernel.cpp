@@ -18,9 +18,22 @@
 namespace l2lens {
 namespace {
 
-const std::vector<std::string> kKernelFields{
-    "title",    "grid", "program", "warps",   "threads",     "registers",   "shared_memory",     "stages",
-    "pipeline", "math", "path",    "cluster", "prologue_ns", "epilogue_ns", "math_jitter_cycles"};
+const std::vector<std::string> kKernelFields{"title",
+                                             "grid",
+                                             "program",
+                                             "warps",
+                                             "threads",
+                                             "registers",
+                                             "shared_memory",
+                                             "stages",
+                                             "pipeline",
+                                             "math",
+                                             "path",
+                                             "cluster",
+                                             "prologue_ns",
+                                             "epilogue_ns",
+                                             "epilogue_overlaps",
+                                             "math_jitter_cycles"};
 const std::vector<std::string> kPhaseFields{"count", "loads", "stores", "flops", "cycles"};
 
 constexpr int kWarp = 32;
@@ -161,6 +174,15 @@ double LuaKernel::number_field(lua_State* lua, int index, const char* key, doubl
     return value;
 }
 
+bool LuaKernel::flag_field(lua_State* lua, int index, const char* key) const {
+    const int type = lua_getfield(lua, index, key);
+    if (type != LUA_TNIL && type != LUA_TBOOLEAN)
+        fail("kernel(): " + std::string(key) + " must be true or false");
+    const bool value = lua_toboolean(lua, -1) != 0;
+    lua_pop(lua, 1);
+    return value;
+}
+
 std::string LuaKernel::text_field(lua_State* lua, int index, const char* key,
                                   const std::string& fallback) const {
     std::string value = fallback;
@@ -248,6 +270,7 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     kernel.stages = static_cast<int>(whole_field(lua, index, "stages", 1, 1, kMaxStages));
     kernel.prologue_ns = number_field(lua, index, "prologue_ns", kPrologueNs);
     kernel.epilogue_ns = number_field(lua, index, "epilogue_ns", kEpilogueNs);
+    kernel.epilogue_overlaps = flag_field(lua, index, "epilogue_overlaps");
     kernel.math_jitter_cycles = number_field(lua, index, "math_jitter_cycles", 0);
 
     const std::string pipeline = text_field(lua, index, "pipeline", "multistage");

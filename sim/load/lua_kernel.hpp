@@ -47,6 +47,7 @@ private:
     std::int64_t whole_field(lua_State* lua, int index, const char* key, std::int64_t fallback,
                              std::int64_t minimum, std::int64_t maximum) const;
     double number_field(lua_State* lua, int index, const char* key, double fallback) const;
+    bool flag_field(lua_State* lua, int index, const char* key) const;  // absent: false
     std::string text_field(lua_State* lua, int index, const char* key, const std::string& fallback) const;
     [[noreturn]] void fail(const std::string& message) const;
 

@@ -59,6 +59,7 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
         wires_.push_back(sm_wire(machine, static_cast<int>(sm), lanes));
     }
     slots_.resize(sms_.size() * static_cast<std::size_t>(ctas_per_sm));
+    epilogue_until_.resize(slots_.size(), 0);
     if (slots_.size() > kMaxCtasOfGpc) {
         throw BadInput(kernel_.name + ": " + std::to_string(slots_.size()) +
                        " CTAs would run at once on GPC " + std::to_string(number) + " of " + machine.name +
@@ -116,7 +117,9 @@ void Gpc::run_until(Picoseconds end) {
             case Kind::Exit: {
                 Slot& s = slot(action.index);
                 const int sm = sms_[static_cast<std::size_t>(sm_of(action.index))];
-                exits_.push_back({now, sm * ctas_per_sm_ + action.index % ctas_per_sm_, s.tile});
+                const Picoseconds finished =
+                    std::max(now, epilogue_until_[static_cast<std::size_t>(action.index)]);
+                exits_.push_back({now, finished, sm * ctas_per_sm_ + action.index % ctas_per_sm_, s.tile});
                 s.tile = -1;
                 break;
             }
@@ -186,9 +189,11 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
         s.waiting = true;
         return;
     }
-    if (stage.ready > now) {  // nothing of it was simulated, or its last line is still in the port
+    // Nothing of it was simulated, its last line is still in the port, or the tile before is not stored yet.
+    const Picoseconds ready = std::max(stage.ready, epilogue_until_[static_cast<std::size_t>(index)]);
+    if (ready > now) {
         s.waiting = false;
-        wheel_.push(stage.ready, Action{Kind::StageReady, index});
+        wheel_.push(ready, Action{Kind::StageReady, index});
         return;
     }
     s.waiting = false;
@@ -262,7 +267,9 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
     if (phase.first_store < phase.end) issue_stores(now + (epilogue ? half : 0), index, phase, k);
     if (s.done.step == s.steps) {
         const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
-        wheel_.push(now + 2 * half + from_ns(jitter), Action{Kind::Exit, index});
+        const Picoseconds done = now + 2 * half;
+        epilogue_until_[static_cast<std::size_t>(index)] = kernel_.epilogue_overlaps ? done : 0;
+        wheel_.push((kernel_.epilogue_overlaps ? now : done) + from_ns(jitter), Action{Kind::Exit, index});
         return;
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && wants_more_loads(s)) {

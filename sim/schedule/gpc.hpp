@@ -37,7 +37,8 @@ struct ClusterPlace {
 // A CTA that has left its slot.
 struct Exit {
     Picoseconds time;
-    std::int32_t slot;  // global slot number: SM * CTAs per SM + slot
+    Picoseconds finished;  // not before `time`: the end of its epilogue
+    std::int32_t slot;     // global slot number: SM * CTAs per SM + slot
     std::int32_t tile;
 };
 
@@ -162,7 +163,8 @@ private:
     std::vector<std::int32_t> local_sm_;  // SM id -> place in sms_
     std::vector<SmState> sm_state_;
     std::vector<Slot> slots_;
-    std::vector<SmWire> wires_;  // per SM
+    std::vector<Picoseconds> epilogue_until_;  // per slot: the last tile's epilogue, if it overlaps
+    std::vector<SmWire> wires_;                // per SM
     EventWheel<Action> wheel_;
     std::vector<Answer> answers_;
     std::vector<std::int32_t> free_answers_;

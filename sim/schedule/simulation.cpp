@@ -154,7 +154,7 @@ void Simulation::exchange() {
     }
     if (exits.empty()) return;
     for (const Exit& exit : exits) {
-        last_exit_ = std::max(last_exit_, exit.time);
+        last_exit_ = std::max(last_exit_, exit.finished);
         work_->release(exit.tile);
     }
     start(dispatcher_->follow(exits, now_));

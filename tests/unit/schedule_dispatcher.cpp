@@ -29,7 +29,8 @@ std::vector<std::int32_t> tiles(const std::vector<Start>& starts) {
 }
 
 Exit leave(const Start& start, double after_ns) {
-    return {start.time + from_ns(after_ns), start.slot, start.tile};
+    const Picoseconds time = start.time + from_ns(after_ns);
+    return {time, time, start.slot, start.tile};
 }
 
 }  // namespace

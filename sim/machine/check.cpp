@@ -81,6 +81,8 @@ void check_l2(const Machine& machine, Problems& problems) {
     if (l2.ways > 0 && l2.slice_bytes % (std::int64_t{l2.ways} * kLineBytes) != 0)
         problems.add("l2.slice", "is ", l2.slice_bytes, " bytes, not a whole number of sets of ", l2.ways,
                      " lines of ", kLineBytes, " bytes");
+    if (l2.dirty_ways > l2.ways)
+        problems.add("l2.dirty_ways", "is ", l2.dirty_ways, "; a set has ", l2.ways, " lines");
     if (!is_fetch_size(l2.fetch_bytes))
         problems.add("l2.fetch", "is ", l2.fetch_bytes, " B; it must be 32, 64 or 128");
     if (!is_fetch_size(l2.tensor_fetch_bytes))

@@ -59,6 +59,7 @@ struct Machine {
         int slices_per_partition = 0;  // active ones
         std::int64_t slice_bytes = 0;
         int ways = 0;
+        int dirty_ways = 0;   // of a set may wait to be written back
         int fetch_bytes = 0;  // a miss of a plain load fills this much around it: 32, 64 or 128
         int tensor_fetch_bytes =
             0;  // the same for loads through a tensor map (CU_TENSOR_MAP_L2_PROMOTION_...)

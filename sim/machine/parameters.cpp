@@ -77,6 +77,8 @@ const std::vector<ParameterInfo> kTable = {
      "capacity of a slice", at<&M::l2, &L2::slice_bytes>, kKiB},
     {"l2.ways", "", 1, 1024,
      "lines of a set", at<&M::l2, &L2::ways>},
+    {"l2.dirty_ways", "", 1, 1024,
+     "lines of a set that may wait to be written back; of one more the oldest is, and stays", at<&M::l2, &L2::dirty_ways>},
     {"l2.fetch", "B", 32, 128,
      "what a miss of a plain load fills: 32, 64 or 128 bytes around it", at<&M::l2, &L2::fetch_bytes>},
     {"l2.tensor_fetch", "B", 32, 128,

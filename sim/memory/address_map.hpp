@@ -55,8 +55,8 @@ private:
     }
     // Where a page's lines of a slice begin among the sets: about where the page before it ended. Not
     // exactly: of a buffer of 30 MiB 70 % of the sets of a 29.4 MiB partition still fit and of one of 32 MiB
-    // 28 % (one_sm_reads_all in traces/h200/microbenchmarks.csv), none of 36 MiB. A displacement by up to an
-    // eighth of the sets comes near that.
+    // 28 % (one_sm_reads_all in traces/h200/microbenchmarks.csv), none of 36 MiB. A displacement by up to a
+    // 48th of the sets gives 78, 29 and 1 %.
     std::uint32_t page_offset(std::uint32_t page) const {
         const std::uint32_t displaced =
             static_cast<std::uint32_t>((mix64(page) & 0xFFFF) * page_spread_ >> 16);

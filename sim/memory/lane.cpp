@@ -240,10 +240,10 @@ void Lane::on_write(Picoseconds now, const Request& request) {
         store(looked_up, slice, request.line, request.sectors, request.partial, false);
         return;
     }
-    // It takes a way for its passage and leaves it empty: with short K, writes cost the reads of their slice
-    // capacity.
-    const SectorCache::Found passing = look_up(looked_up, slice, request.line);
-    if (!passing.present) slice.cache.drop(passing.way);
+    // It leaves a copy, as a far read does: what was written hits when it is read again, and takes the place
+    // of other lines (traces/h200/write_back.csv).
+    const SectorCache::Found copy = look_up(looked_up, slice, request.line);
+    slice.cache.at(copy.way).valid |= static_cast<SectorMask>(request.sectors & ~request.partial);
     take_turn(slice.fabric_free, looked_up, static_cast<Picoseconds>(sectors) * t_.fabric_sector);
     wheel_.push(slice.fabric_free + t_.fabric_request,
                 Action{Kind::HomeWrite, static_cast<std::uint8_t>(partition), request.sectors,
@@ -274,6 +274,7 @@ void Lane::store(Picoseconds now, Slice& home, LineNumber number, SectorMask sec
     }
     line.valid |= sectors;
     line.dirty |= sectors;
+    write_back(now, home, home.cache.clean_beyond(model_.map.set(number), model_.machine.l2.dirty_ways));
 }
 
 void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
@@ -293,12 +294,14 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
 // Finds or allocates a line; what it pushes out goes back to DRAM if it was written.
 SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, LineNumber line) {
     const SectorCache::Found found = slice.cache.find_or_allocate(model_.map.set(line), line);
-    if (found.written_back != 0) {
-        const int sectors = count(found.written_back);
-        events_[Event::WritebackSectors] += static_cast<std::uint64_t>(sectors);
-        take_turn(slice.dram_free, now, sectors * t_.dram_sector);
-    }
+    write_back(now, slice, found.written_back);
     return found;
+}
+
+void Lane::write_back(Picoseconds now, Slice& slice, SectorMask sectors) {
+    if (sectors == 0) return;
+    events_[Event::WritebackSectors] += static_cast<std::uint64_t>(count(sectors));
+    take_turn(slice.dram_free, now, count(sectors) * t_.dram_sector);
 }
 
 Picoseconds Lane::read_dram(Slice& slice, Picoseconds from, int sectors) {

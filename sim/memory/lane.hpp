@@ -6,7 +6,8 @@
 //                                        └─ missing, near home ─► DRAM ─► answer
 //                                        └─ missing, far home ──► fabric ─► home slice (─► DRAM) ─► fabric ─►
 //                                        copy, answer
-// A write:  own partition's slice (near home: allocated there) or, far, through it to the home; never a copy.
+// A write:  own partition's slice; of a far-homed line it keeps a copy ──► fabric ─► home. Dirty is the home
+// alone.
 //
 // A lookup takes a turn of the slice's tag pipe; data takes a turn of its output port when it leaves, so that
 // a miss does not queue behind data. Both tag and data state change at the lookup: a line that is on its way
@@ -102,6 +103,7 @@ private:
     SectorCache::Found look_up(Picoseconds now, Slice& slice, LineNumber line);
     void store(Picoseconds now, Slice& home, LineNumber line, SectorMask sectors, SectorMask partial,
                bool far);
+    void write_back(Picoseconds now, Slice& slice, SectorMask sectors);
     Picoseconds read_dram(Slice& slice, Picoseconds from, int sectors);
     void wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer);
     Picoseconds jitter();

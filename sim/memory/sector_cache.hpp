@@ -51,11 +51,21 @@ public:
         return {oldest, false, written_back};
     }
 
-    // Forgets a line: its way is the next one to be taken.
-    void drop(std::uint32_t way) {
-        tag_[way] = kNoLine;
-        used_[way] = 0;
-        line_[way] = Line{};
+    // When more than `most` lines of the set are dirty, cleans the oldest of them, which stays: the sectors
+    // to write back.
+    SectorMask clean_beyond(std::uint32_t set, int most) {
+        const std::uint32_t base = set * ways_;
+        std::uint32_t oldest = base;
+        int dirty = 0;
+        for (std::uint32_t way = base; way < base + ways_; ++way) {
+            if (line_[way].dirty == 0) continue;
+            if (dirty == 0 || used_[way] < used_[oldest]) oldest = way;
+            ++dirty;
+        }
+        if (dirty <= most) return 0;
+        const SectorMask written_back = line_[oldest].dirty;
+        line_[oldest].dirty = 0;
+        return written_back;
     }
 
     Line& at(std::uint32_t way) { return line_[way]; }

@@ -20,6 +20,7 @@ Machine shrunken(const std::string& name, int slices, int sets, int ways) {
     Machine machine = load_machine(name);
     machine.l2.slices_per_partition = slices;
     machine.l2.ways = ways;
+    machine.l2.dirty_ways = (ways + 1) / 2;
     machine.l2.slice_bytes = std::int64_t{kLineBytes} * sets * ways;
     return machine;
 }

@@ -325,11 +325,8 @@ private:
             store(looked_up, request, Event::TexWriteMisses);
             return;
         }
-        // In passing it pushes out a line, or makes the copy that is there the youngest.
-        if (find(slice, request.line) != nullptr)
-            touch(looked_up, slice, request.line);
-        else
-            make_room(looked_up, slice, request.line);
+        Line& copy = touch(looked_up, slice, request.line);
+        copy.valid |= without(request.sectors, request.partial);
         serve(slice.link_free, looked_up, size(request.sectors) * t_.fabric_sector);
         at(slice.link_free + t_.fabric_request, [this, request](Picoseconds then) {
             Slice& home = home_slice(request.line);
@@ -351,6 +348,18 @@ private:
         }
         line.valid |= request.sectors;
         line.dirty |= request.sectors;
+        clean_oldest(now, home, request.line);
+    }
+
+    // Of too many dirty lines in a set the oldest is written back, and stays.
+    void clean_oldest(Picoseconds now, Slice& home, LineNumber number) {
+        std::vector<Line*> dirty;  // the youngest first
+        for (Line& line : home.sets[map_.set(number)])
+            if (line.dirty != 0) dirty.push_back(&line);
+        if (dirty.size() <= static_cast<std::size_t>(machine_.l2.dirty_ways)) return;
+        events_[Event::WritebackSectors] += counted(dirty.back()->dirty);
+        serve(home.dram_free, now, size(dirty.back()->dirty) * t_.dram_sector);
+        dirty.back()->dirty = 0;
     }
 
     const Machine& machine_;

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of written lines, and of the lines that were there before: request streams through one lane
+// against traces/h200/write_back.csv. There all SMs walk a buffer between them, then another; the last walk
+// is counted.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "load/machine_file.hpp"
+#include "support/catch.hpp"
+#include "support/recorded.hpp"
+#include "support/streams.hpp"
+
+using namespace l2lens;
+using test::Stream;
+using test::StreamRun;
+
+namespace {
+
+constexpr int kSms = 132;
+constexpr std::int64_t kLinesPerMib = 8192;
+constexpr std::int64_t kLinesPerChunk = 32;     // a warp takes 4 KiB at a time
+constexpr std::int64_t kChunksPerTurn = 32;     // an SM has 32 warps
+constexpr LineNumber kSecondBuffer = 1u << 21;  // 256 MiB behind the first
+
+struct Walk {
+    LineNumber first_line;
+    double mib;
+    int passes;
+    Operation operation;
+};
+
+class Lane20 {
+public:
+    Lane20() : machine_(load_machine("h200")), run_(machine_, {20}, 47) {}
+
+    void walk(const Walk& walk) {
+        std::vector<std::vector<LineNumber>> lines(kSms);
+        const auto chunks = static_cast<std::int64_t>(walk.mib * kLinesPerMib) / kLinesPerChunk;
+        const auto in_lane = run_.lines(walk.first_line, chunks * kLinesPerChunk);
+        for (std::int64_t pass = 0; pass < walk.passes; ++pass) {
+            for (const LineNumber line : in_lane) {
+                const std::int64_t chunk = pass * chunks + (line - walk.first_line) / kLinesPerChunk;
+                lines[static_cast<std::size_t>(chunk / kChunksPerTurn % kSms)].push_back(line);
+            }
+        }
+        run_.run(streams(lines, walk.operation));
+    }
+
+    void count_from_here() { run_.reset_events(); }
+    // MiB of all lanes.
+    double mib(Event event) const {
+        return static_cast<double>(run_.events()[event]) * kSectorBytes * machine_.l2.slices_per_partition /
+               (1 << 20);
+    }
+
+private:
+    std::vector<Stream> streams(const std::vector<std::vector<LineNumber>>& lines,
+                                Operation operation) const {
+        std::vector<Stream> sms;
+        for (int sm = 0; sm < kSms; ++sm) {
+            const auto& own = lines[static_cast<std::size_t>(sm)];
+            const int gpc = machine_.sms[static_cast<std::size_t>(sm)].gpc;
+            sms.push_back(operation == Operation::Write ? test::writes(gpc, own) : test::reads(gpc, own));
+            // One of a lane's lines each 80 ns: an SM takes 75 B/ns.
+            sms.back().gap = from_ns(80);
+        }
+        return sms;
+    }
+
+    Machine machine_;
+    StreamRun run_;
+};
+
+double measured_mib(const std::string& pattern, double first, double second, const char* counter) {
+    for (const auto& row : test::recorded_rows("write_back.csv", {{"pattern", pattern}})) {
+        if (row["first_mib"] == first && row["second_mib"] == second)
+            return row[counter] * kSectorBytes / (1 << 20);
+    }
+    FAIL("no row " << pattern << " " << first << " " << second);
+    return 0;
+}
+
+constexpr const char* kFill = "lts__d_sectors_fill_device.sum";
+constexpr const char* kMisses = "lts__t_sectors_srcunit_tex_lookup_miss.sum";
+constexpr const char* kWritten = "dram__sectors_write.sum";
+
+}  // namespace
+
+TEST_CASE("A stream of writes leaves half of the L2 unwritten, as recorded") {
+    for (const double mib : {16.0, 24.0, 32.0, 40.0, 64.0, 128.0}) {
+        INFO(mib << " MiB");
+        Lane20 l2;
+        l2.walk({0, mib, 1, Operation::Write});
+        CHECK(l2.mib(Event::WritebackSectors) == Approx(measured_mib("write", mib, 0, kWritten)).margin(1));
+    }
+}
+
+TEST_CASE("Writes take the place of lines that were read, copies of far ones included, as recorded") {
+    // 8 passes: each line is read from both partitions.
+    for (const double read : {8.0, 16.0, 24.0}) {
+        for (const double written : {4.0, 8.0, 16.0, 24.0, 32.0, 40.0, 48.0}) {
+            INFO(read << " MiB read by all, then " << written << " MiB written");
+            Lane20 l2;
+            l2.walk({0, read, 8, Operation::Read});
+            l2.walk({kSecondBuffer, written, 1, Operation::Write});
+            l2.count_from_here();
+            l2.walk({0, read, 1, Operation::Read});
+            const double hardware = measured_mib("read_shared_write_reread", read, written, kFill);
+            CHECK(l2.mib(Event::FillSectors) == Approx(hardware).margin(0.9));
+        }
+    }
+}
+
+TEST_CASE("Written lines are there to be read again, as recorded") {
+    for (const double read : {4.0, 16.0, 24.0, 32.0}) {
+        INFO("4 MiB written, then " << read << " MiB read");
+        Lane20 l2;
+        l2.walk({0, 4, 1, Operation::Write});
+        l2.walk({kSecondBuffer, read, 1, Operation::Read});
+        l2.count_from_here();
+        l2.walk({0, 4, 1, Operation::Read});
+        CHECK(l2.mib(Event::FillSectors) ==
+              Approx(measured_mib("write_read_reread", 4, read, kFill)).margin(0.7));
+        CHECK(l2.mib(Event::TexReadMisses) ==
+              Approx(measured_mib("write_read_reread", 4, read, kMisses)).margin(1));
+    }
+}
+
+TEST_CASE("Reads push written lines out as recorded, sooner when they come at DRAM's full rate") {
+    for (const double written : {4.0, 16.0}) {
+        for (const double read : {16.0, 20.0, 24.0, 28.0, 32.0}) {
+            INFO(written << " MiB written, then " << read << " MiB read by all");
+            Lane20 l2;
+            l2.walk({0, written, 1, Operation::Write});
+            l2.count_from_here();
+            l2.walk({kSecondBuffer, read, 8, Operation::Read});
+            const double hardware = measured_mib("write_read_shared", written, read, kWritten);
+            CHECK(l2.mib(Event::WritebackSectors) == Approx(hardware).margin(2.1));
+        }
+    }
+    // Read once, the buffer comes as fast as DRAM gives it, and the hardware puts write-backs off: of 16 MiB
+    // it has written 4.7 after 32 MiB and 11.3 after 48, the model 8.3 and all.
+    Lane20 l2;
+    l2.walk({0, 16, 1, Operation::Write});
+    l2.count_from_here();
+    l2.walk({kSecondBuffer, 32, 1, Operation::Read});
+    CHECK(l2.mib(Event::WritebackSectors) > measured_mib("write_read", 16, 32, kWritten));
+    CHECK(l2.mib(Event::WritebackSectors) < 2 * measured_mib("write_read", 16, 32, kWritten));
+}

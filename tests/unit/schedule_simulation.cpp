@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole launches: what has to be exact is exact, and threads, seeds and warm caches do what they should.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -206,6 +207,27 @@ TEST_CASE("CTAs that follow each other on an SM are a launch gap apart") {
     const double least = (kFirstLineNs + 500) + 2 * (100 + hit_ns + 500);
     CHECK(static_cast<double>(result.time) / kPsPerNs >= least);
     CHECK(static_cast<double>(result.time) / kPsPerNs <= least + 2 * 20);
+}
+
+TEST_CASE("An epilogue that overlaps costs the next tile's loads, or they cost it, but not both") {
+    const Machine machine = load_machine("tiny");
+    const double hit_ns = kFirstLineNs - 108;
+    const double gap = machine.launch.persistent_gap_ns;
+    for (const double epilogue : {20.0, 1000.0}) {
+        Kernel kernel = test::one_cta(1, 500, 1);
+        kernel.grid = {9, 1};
+        kernel.programs.resize(9, kernel.programs[0]);
+        kernel.epilogue_ns = epilogue;
+        const auto between = [&](bool overlaps) {  // from the end of a tile's math to the next one's
+            kernel.epilogue_overlaps = overlaps;
+            const auto result = run(machine, kernel, test::in_order(kernel), lanes(1, Mode::Static));
+            const double ns = static_cast<double>(result.time) / kPsPerNs;
+            return (ns - kFirstLineNs - 500 - epilogue) / 2 - 500;  // SM 0 has three tiles
+        };
+        INFO("an epilogue of " << epilogue << " ns, a gap of " << gap << " ns");
+        CHECK(between(false) == Approx(epilogue + gap + hit_ns).margin(20));
+        CHECK(between(true) == Approx(std::max(epilogue, gap + hit_ns)).margin(20));
+    }
 }
 
 TEST_CASE("A stop request ends the run, and progress only grows") {

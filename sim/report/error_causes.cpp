@@ -24,34 +24,24 @@ double median_size(std::vector<double> values) {
 std::optional<ErrorCauses> causes_of(const ValidationRow& row, const Metric& metric) {
     if (!row.replayed || follows_from_time(metric)) return std::nullopt;
     const double error = prediction_error(row, metric);
-    const auto own = find_counter(row.replayed->own, metric.id);
-    const auto recorded = find_counter(row.replayed->recorded, metric.id);
-    if (std::isnan(error) || !own || !recorded) return std::nullopt;
-    const std::string id(metric.id);
-    const double unit =
-        metric.unit == MetricUnit::Percent ? 1 : 100 / row.recorded.measured.at(id);  // per count
-    ErrorCauses causes;
-    causes.schedule = (*own - *recorded) * unit;
-    causes.memory = error - causes.schedule;
-    causes.layout = (*own - row.predicted.at(id)) * unit;
-    return causes;
+    const double memory = error_of(row.replayed->counters, row, metric);
+    if (std::isnan(error) || std::isnan(memory)) return std::nullopt;
+    return ErrorCauses{error - memory, memory};
 }
 
 std::map<std::string, CauseStats> cause_stats(std::span<const ValidationRow> rows) {
     std::map<std::string, CauseStats> all;
     for (const Metric& metric : all_metrics()) {
         if (metric.kind != MetricKind::Hardware) continue;
-        std::vector<double> schedule, memory, layout;
+        std::vector<double> schedule, memory;
         for (const ValidationRow& row : rows) {
             const auto causes = causes_of(row, metric);
             if (!causes) continue;
             schedule.push_back(causes->schedule);
             memory.push_back(causes->memory);
-            layout.push_back(causes->layout);
         }
         if (schedule.empty()) continue;
-        all.emplace(metric.id, CauseStats{schedule.size(), median_size(schedule), median_size(memory),
-                                          median_size(layout)});
+        all.emplace(metric.id, CauseStats{schedule.size(), median_size(schedule), median_size(memory)});
     }
     return all;
 }

@@ -14,19 +14,16 @@ namespace l2lens {
 
 // Two parts of an error that add up to it, in its unit (percent of the measured value, or points).
 //
-// A replay knows when each CTA began and ended, but lays out its steps in between by rule
-// (schedule/schedule_replay.hpp), so that even a replay of the prediction's own schedule differs from the
-// prediction a little. Both schedules are therefore replayed, and their difference, in which that cancels,
-// is the schedule's part. The rest is the memory's: it is what the replay of the recorded schedule is off,
-// corrected by `layout`.
+// The memory's is the error that stays when every CTA runs on the SM that the GPU ran it on, and begins when
+// it did there; the schedule's is what that takes away. Inside a CTA steps wait for the simulated memory in
+// both runs: what CTAs that wait for the same data do to each other is the memory's doing.
 struct ErrorCauses {
     double schedule = 0;
     double memory = 0;
-    double layout = 0;  // what laying out the steps by rule changes: own schedule replayed less predicted
 };
 
-// None where no recorded schedule was given, where there is no error to speak of, and for times, since a
-// replay is given them.
+// None where no recorded schedule was given, where there is no error to speak of, and for times, which follow
+// from the schedule.
 std::optional<ErrorCauses> causes_of(const ValidationRow& row, const Metric& metric);
 
 // Over the rows of a recorded schedule.
@@ -34,7 +31,6 @@ struct CauseStats {
     std::size_t rows = 0;
     double median_schedule = 0;  // of the sizes
     double median_memory = 0;
-    double median_layout = 0;
 };
 
 std::map<std::string, CauseStats> cause_stats(std::span<const ValidationRow> rows);

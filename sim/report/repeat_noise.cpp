@@ -2,6 +2,7 @@
 #include "report/repeat_noise.hpp"
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "report/statistics.hpp"
@@ -20,14 +21,24 @@ std::vector<double> values_of(const Readings& readings, std::string_view counter
     return values;
 }
 
+std::optional<double> mean_of(const Readings& readings, std::string_view counter) {
+    const std::vector<double> values = values_of(readings, counter);
+    return values.empty() ? std::nullopt : std::optional(mean(values));
+}
+
+// Sectors of the output, from those that the L2 looked up for writes: on two partitions half of them twice.
+std::optional<double> output_sectors(const Readings& readings) {
+    const auto written = mean_of(readings, "lts__t_sectors_op_write.sum");
+    return written ? std::optional(*written / 1.5) : std::nullopt;
+}
+
 // Adds the deviations of one configuration's readings; false when there is nothing to compare.
 bool add_deviations(const Readings& readings, const Metric& metric, std::vector<double>& deviations) {
     const std::vector<double> values = values_of(readings, metric.id);
     if (values.size() < 2) return false;
     const double middle = mean(values);
-    const std::vector<double> sectors = values_of(readings, "lts__t_sectors.sum");
-    const auto l2_sectors = sectors.empty() ? std::nullopt : std::optional(mean(sectors));
-    if (middle == 0 || is_negligible(metric, middle, l2_sectors)) return false;
+    if (middle == 0 || is_negligible(metric, middle, mean_of(readings, "lts__t_sectors.sum"))) return false;
+    if (stays_in_l2(metric, middle, output_sectors(readings))) return false;
     for (const double value : values) {
         deviations.push_back(metric.unit == MetricUnit::Percent ? std::abs(value - middle)
                                                                 : 100 * std::abs(value / middle - 1));

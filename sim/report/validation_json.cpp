@@ -50,8 +50,8 @@ ordered_json row_json(const ValidationRow& row) {
             json["simple_models"][model] = predicted_json(counters);
     }
     if (row.replayed) {
-        json["replayed"] = {{"own_schedule", predicted_json(row.replayed->own)},
-                            {"recorded_schedule", predicted_json(row.replayed->recorded)}};
+        json["replayed"] = {{"counters", predicted_json(row.replayed->counters)},
+                            {"cta_time_error_pct", json_of_error(row.replayed->cta_time_error_pct)}};
     }
     if (recorded.ctas_per_sm) {
         json["ctas_per_sm"] = {{"predicted", row.predicted_ctas_per_sm}, {"measured", *recorded.ctas_per_sm}};
@@ -86,16 +86,14 @@ void add_noise(ordered_json& json, const Metric& metric, const NoiseStats& noise
 ordered_json causes_json(const Metric& metric, const ErrorCauses& causes) {
     const std::string suffix = suffix_of(metric);
     return {{"schedule_" + suffix, json_of_error(causes.schedule)},
-            {"memory_" + suffix, json_of_error(causes.memory)},
-            {"layout_" + suffix, json_of_error(causes.layout)}};
+            {"memory_" + suffix, json_of_error(causes.memory)}};
 }
 
 void add_causes(ordered_json& json, const Metric& metric, const CauseStats& causes) {
     const std::string suffix = suffix_of(metric);
     json["causes"] = {{"rows", causes.rows},
                       {"schedule_median_abs_" + suffix, json_of_error(causes.median_schedule)},
-                      {"memory_median_abs_" + suffix, json_of_error(causes.median_memory)},
-                      {"layout_median_abs_" + suffix, json_of_error(causes.median_layout)}};
+                      {"memory_median_abs_" + suffix, json_of_error(causes.median_memory)}};
 }
 
 // The rows furthest off: their places in `rows`.

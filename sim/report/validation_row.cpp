@@ -10,8 +10,7 @@ namespace {
 // that promotes none, say). Where both sides say that nothing happens, there is no error to speak of.
 constexpr double kNegligible = 1e-4;
 
-// Rows that write less than this share of their output to DRAM leave it in the L2: what is written then
-// depends on when the counters were read.
+// Rows that write less than this share of their output to DRAM leave it in the L2.
 constexpr double kLeastWritten = 0.1;
 
 constexpr const char* kDramWrites = "dram__sectors_write.sum";
@@ -45,6 +44,10 @@ bool is_negligible(const Metric& metric, double value, std::optional<double> l2_
     return counts && l2_sectors && value < kNegligible * *l2_sectors;
 }
 
+bool stays_in_l2(const Metric& metric, double writes, std::optional<double> output) {
+    return metric.id == kDramWrites && output && writes < kLeastWritten * *output;
+}
+
 double error_of(const Counters& counters, const ValidationRow& row, const Metric& metric) {
     const auto predicted = find_counter(counters, metric.id);
     const auto measured = find_counter(row.recorded.measured, metric.id);
@@ -52,10 +55,7 @@ double error_of(const Counters& counters, const ValidationRow& row, const Metric
     if (metric.unit == MetricUnit::Percent) return *predicted - *measured;
     const auto l2_sectors = find_counter(row.recorded.measured, "lts__t_sectors.sum");
     if (*measured == 0 || is_negligible(metric, std::max(*predicted, *measured), l2_sectors)) return kUnknown;
-    if (metric.id == kDramWrites) {
-        const auto output = output_sectors(row.predicted);
-        if (output && *measured < kLeastWritten * *output) return kUnknown;
-    }
+    if (stays_in_l2(metric, *measured, output_sectors(row.predicted))) return kUnknown;
     return 100.0 * (*predicted / *measured - 1);
 }
 

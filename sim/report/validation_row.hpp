@@ -18,10 +18,10 @@ namespace l2lens {
 
 using Counters = std::map<std::string, double>;
 
-// The counters of a row under two schedules that are given (schedule/schedule_replay.hpp).
-struct ReplayedCounters {
-    Counters own;       // under the one that the prediction simulated
-    Counters recorded;  // under the one that the GPU recorded
+// The row predicted once more, with each CTA on the SM and from the time that the GPU recorded.
+struct ReplayedRow {
+    Counters counters;
+    double cta_time_error_pct = 0;  // median over the CTAs: how much longer they take than recorded
 };
 
 struct ValidationRow {
@@ -30,7 +30,7 @@ struct ValidationRow {
     Counters predicted;  // hardware counters
     Counters metrics;    // neutral metrics, what simpler models say among them
     int predicted_ctas_per_sm = 0;
-    std::optional<ReplayedCounters> replayed;  // where a recorded schedule was given
+    std::optional<ReplayedRow> replayed;  // where a recorded schedule was given
 };
 
 // Rows alike but for the order have one group key; repeats of one configuration have one row key.
@@ -45,6 +45,10 @@ std::optional<double> find_counter(const Counters& counters, std::string_view na
 // Is a count of `value` (or less) of this metric too small to speak of, beside `l2_sectors`, the sectors
 // that the L2 looked up?
 bool is_negligible(const Metric& metric, double value, std::optional<double> l2_sectors);
+
+// Do `writes` sectors of DRAM writes leave most of an output of `output` sectors in the L2? What is written
+// then depends on when the counters were read, and is neither judged nor called noise.
+bool stays_in_l2(const Metric& metric, double writes, std::optional<double> output);
 
 // Error of a prediction: percent of the measured value, or percentage points for what is itself in percent.
 // kUnknown when it cannot be said: not measured, not predicted, measured as zero, both negligible, or DRAM

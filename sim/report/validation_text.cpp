@@ -121,14 +121,13 @@ std::string causes_table(const ValidationReport& report, bool colour) {
     TextTable table({{"errors under a recorded schedule, median", Align::Left},
                      {"rows", Align::Right},
                      {"schedule's part", Align::Right},
-                     {"memory's part", Align::Right},
-                     {"(layout of steps)", Align::Right}});
+                     {"memory's part", Align::Right}});
     for (const Metric& metric : all_metrics()) {
         const auto found = report.summary.causes.find(std::string(metric.id));
         if (found == report.summary.causes.end()) continue;
         const CauseStats& stats = found->second;
         table.add_row({found->first, std::to_string(stats.rows), with_unit(stats.median_schedule, metric),
-                       with_unit(stats.median_memory, metric), with_unit(stats.median_layout, metric)});
+                       with_unit(stats.median_memory, metric)});
     }
     return table.text(colour);
 }

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# docs/fidelity: its page says what the validation said, and keeps what is written by hand.
+# shellcheck disable=SC2016
+root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=lib.sh disable=SC1091
+. "$(dirname "$0")/lib.sh"
+
+# Made-up counters: two orders of one launch, one of them read twice, and a launch of a split of its own.
+printf '%s\n' 'kernel,m,n,k,mode,order,repeat,split,lts__d_sectors_fill_device.sum,gpu__time_duration.sum' \
+    'gemm,1024,1024,512,grid,row_major,0,fit,66000,20000' 'gemm,1024,1024,512,grid,row_major,1,fit,70000,22000' \
+    'gemm,1024,1024,512,grid,group_m:4,0,fit,70000,20500' 'gemm,512,1024,512,grid,hilbert,0,test,90000,30000' >rows.csv
+"$L2LENS" validate --recorded rows.csv --split fit --json fit.json >/dev/null 2>&1
+
+# page CODE ARGS...: runs docs/fidelity.
+page() {
+    local wanted=$1
+    shift
+    "$root/docs/fidelity" "$@" >out 2>err
+    code=$?
+    checks=$((checks + 1))
+    [ "$code" -eq "$wanted" ] || fail "exit $code instead of $wanted: docs/fidelity $*"
+}
+
+page 0 -o page.md fit.json
+check "the file and its split" grep -qx '## `rows.csv`, split = fit' page.md
+check "date, commit and machine file" grep -qE 'at commit .*, from validations of [0-9-]{10} on the machine file `h200.toml`' page.md
+check "the pickers" grep -qE '^\| group_m:16, or the nearest there is \| 1 \| 0.00 % \| 0.00 % \|' page.md
+check "the simpler models" grep -q '| flat LRU |' page.md
+check "both kinds of rows furthest off" grep -qE '`lts__d_sectors_fill_device` \| `gemm m=1024 n=1024 k=512, grid, (row_major|group_m:4)`' page.md
+# Two readings, 66000 and 70000: 2.94 % from their mean.
+check "the noise" grep -qE '`lts__d_sectors_fill_device.sum` \| 2 .* 2.94 % / 2.94 % \| 1 / 6 ' page.md
+check "the figures are the validation's" python3 - <<'PYTHON'
+import json
+figures = json.load(open("fit.json"))["summary"]["lts__d_sectors_fill_device.sum"]
+line = next(line for line in open("page.md") if line.startswith("| `lts__d_sectors_fill_device.sum` | 2 |"))
+cells = [cell.strip() for cell in line.split("|")]
+wanted = [figures[part + "_pct"] for part in ("median_abs", "p90_abs", "max_abs", "bias")]
+assert cells[3:7] == [f"{value:.3g} %" for value in wanted], (cells, wanted)
+PYTHON
+
+# What people write between the markers stays, whatever the rest becomes.
+sed -i 's/^Nothing is written here yet.$/Half of it.\n\n* And a list./' page.md
+page 0 -o page.md --sample 1/8 rows.csv:test fit.json
+check "kept" bash -c "sed -n '/<!-- kept -->/,/<!-- end -->/p' page.md | tr '\n' '~' | grep -qF '<!-- kept -->~Half of it.~~* And a list.~<!-- end -->'"
+check "a section for each" test "$(grep -c '^## `rows.csv`' page.md)" -eq 2
+check "a sample is owned up to" grep -q -- '--sample 1/8' page.md
+
+printf '{"schema": "l2lens/prediction"}\n' >other.json
+page 1 -o page.md other.json
+check "another document is refused" grep -q 'other.json: no l2lens/validation document' err
+check "and the page left alone" grep -q 'Half of it.' page.md
+page 1 -o page.md missing.csv
+check "a validation that fails is named" grep -q 'exit 4: l2lens validate --recorded .*missing.csv' err
+
+finish

@@ -4,9 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <cuda_runtime.h>
 
+#include "base/error.hpp"
+
+#include "gpu/cuda_check.hpp"
 #include "gpu/kernels/launch.hpp"
 
 namespace l2lens::gpu {
@@ -26,6 +30,19 @@ inline TileList tile_list(const LaunchPlan& plan) {
 // CTAs of a launch.
 inline unsigned tile_ctas(const LaunchPlan& plan) {
     return static_cast<unsigned>(plan.mode == LaunchMode::Grid ? plan.launches : plan.persistent_ctas);
+}
+
+// Tiles are packed into 16 bits an axis.
+inline void check_tile_counts(const char* kernel, std::int64_t rows, std::int64_t columns) {
+    if (rows > 0xFFFE || columns > 0xFFFE)
+        throw BadInput(std::string(kernel) + " on the GPU takes at most 65534 tiles along an axis");
+}
+
+inline void reset_tile_counter(const LaunchPlan& plan) {
+    if (plan.mode != LaunchMode::Dynamic) return;
+    check_cuda(
+        cudaMemsetAsync(plan.counter, 0, sizeof(std::uint32_t), static_cast<cudaStream_t>(plan.stream)),
+        "resetting the tile counter");
 }
 
 #ifdef __CUDACC__

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes through: into an SM, into a GPC, out of the slices, over the fabric, from DRAM.
+// What comes through: into an SM and a GPC, into and out of the slices, over the fabric, from DRAM.
 #include <algorithm>
 
 #include "gpu/probe/bench.hpp"
@@ -32,55 +32,70 @@ std::vector<int> everyone(const ProbeBench& bench) {
     return sms;
 }
 
-void into_sms(ProbeBench& bench, Access access) {
+void into_an_sm(ProbeBench& bench, Access access) {
     constexpr int kPasses = 8;
     const auto bytes = static_cast<double>(resident_chunks(bench) * kChunkBytes);
     const Counters one = over_resident_lines(bench, {{0}, access, kPasses});
     bench.found("bandwidth.sm", bytes * kPasses / 128 / one.at("sm__cycles_active.max"),
                 "one SM reading lines that hit, 32 KiB a copy");
-    if (bench.gpcs.empty()) return bench.missing("bandwidth.gpc: needs the GPCs");
+}
+
+// What a whole GPC takes is seen from outside; how its CPCs share it is not: two or three TPCs alone,
+// whichever, never get less together than each by itself.
+void into_a_gpc(ProbeBench& bench) {
+    if (bench.gpcs.empty()) return;
+    constexpr int kPasses = 32;
     const auto& gpc = *std::max_element(bench.gpcs.begin(), bench.gpcs.end(),
                                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    const Counters c = over_resident_lines(bench, {gpc, access, kPasses * 4});
-    bench.found(
-        "bandwidth.gpc", decimal(bytes * kPasses * 4 / c.at("gpu__time_duration.sum"), 0),
-        "the " + std::to_string(gpc.size()) + " SMs of one GPC reading lines that hit, no two the same");
-}
-
-void out_of_slices(ProbeBench& bench, Access access) {
-    constexpr int kPasses = 40;
-    auto per_cycle = [&](Access how, const char* what) {
-        const Counters c = over_resident_lines(bench, {everyone(bench), how, kPasses});
-        return c.at(what) / c.at("lts__cycles_elapsed.sum");
+    const auto bytes_per_ns = [&](Access access, double bytes_of_line) {
+        const Counters c = over_resident_lines(bench, {gpc, access, kPasses});
+        const double lines = static_cast<double>(resident_chunks(bench) * kChunkBytes) / 128;
+        return decimal(lines * kPasses * bytes_of_line / c.at("gpu__time_duration.sum"), 0) + " B/ns";
     };
-    bench.found(
-        "bandwidth.output",
-        std::max(per_cycle(access, "lts__t_sectors.sum"), per_cycle(Access::Load, "lts__t_sectors.sum")),
-        "all SMs reading lines that hit, no two the same, by loads or by the copy engine; what merging "
-        "and the fabric add to it is not seen here");
-    bench.found("bandwidth.tag", per_cycle(Access::WordPerLine, "lts__t_requests.sum"),
-                "the most that all SMs together asked for (4 B of each line, lines that hit); the slices may "
-                "take more");
-    bench.found("bandwidth.write", per_cycle(Access::Store, "lts__t_requests.sum"),
-                "all SMs writing whole lines over and over, requests in both partitions");
+    bench.missing(
+        "topology.cpcs_per_gpc, bandwidth.cpc, answer_overhead: only the sum of a GPC is seen: its " +
+        std::to_string(gpc.size()) + " SMs together read lines that hit at " +
+        bytes_per_ns(Access::Load, 128) + ", half lines at " + bytes_per_ns(Access::HalfLine, 64));
 }
 
-// One partition's SMs sweep over more than their partition holds and less than both do. Every lookup misses
-// at first hand; lines at home here come from DRAM, which is fast enough, those at home there are found
-// there: the fabric is the limit.
-void over_the_fabric(ProbeBench& bench) {
-    if (bench.partitions() == 1) return;
-    constexpr int kPasses = 10;
-    const std::int64_t chunks = bench.properties().l2CacheSize * 2 / 3 / kChunkBytes / 8 * 8;
-    const DeviceRoles askers(Roles::of(bench.sms_of_partition(0), bench.sms()));
-    auto sweep =
-        [&](int passes) {  // a launch a pass, so that nobody runs ahead and meets what is still there
-            for (int i = 0; i < passes; ++i) visit_chunks(bench.buffer(), chunks, askers, Access::Load, 1);
+void into_slices(ProbeBench& bench) {
+    constexpr int kPasses = 80;
+    auto requests = [&](Access how) {
+        const Counters c = over_resident_lines(bench, {everyone(bench), how, kPasses});
+        return c.at("lts__t_requests.sum") / c.at("lts__cycles_elapsed.sum");
+    };
+    bench.at_least(
+        "bandwidth.tag", requests(Access::WordPerLine),
+        "all SMs asking for 4 B of each line, lines that hit: the way of the answers is the limit");
+    bench.at_least(
+        "bandwidth.write", requests(Access::Store),
+        "all SMs writing whole lines over and over, requests in both partitions: the fabric is the limit");
+}
+
+// Places scattered over more and more memory: first all lines hit at first hand and the ways to the SMs are
+// the limit, then more and more are found in the other partition, over the fabric, and at last in DRAM. A
+// slice gives the most where SMs and fabric both take from it.
+void out_of_slices(ProbeBench& bench, Access access) {
+    constexpr int kPasses = 80;
+    const DeviceRoles roles(Roles::all(bench.sms()));
+    double most_out = 0;
+    double most_over = 0;
+    for (const double part : {0.4, 0.6, 0.7, 0.8, 0.95, 1.1}) {
+        const auto bytes = static_cast<std::int64_t>(bench.properties().l2CacheSize * part);
+        const std::int64_t chunks = bytes / kChunkBytes / 8 * 8;
+        const auto visit = [&](int passes) {
+            visit_chunks(bench.buffer(), chunks, roles, access, passes, Places::Scattered);
         };
-    const Counters c = bench.count([&] { sweep(kPasses); }, [&] { sweep(3); });
-    const double cycles = c.at("lts__cycles_elapsed.avg") * bench.slices / 2;
-    bench.found("bandwidth.fabric", c.at("lts__t_sectors_srcunit_ltcfabric.sum") / cycles,
-                "the SMs of one partition sweeping over two thirds of the whole L2");
+        const Counters c = bench.count([&] { visit(kPasses); }, [&] { visit(4); });
+        const double cycles = c.at("lts__cycles_elapsed.sum");
+        most_out = std::max(most_out, c.at("lts__t_sectors.sum") / cycles);
+        const auto fabric = c.find("lts__t_sectors_srcunit_ltcfabric.sum");
+        if (fabric != c.end()) most_over = std::max(most_over, fabric->second / cycles);
+    }
+    const std::string source =
+        "all SMs reading places scattered over 0.4 to 1.1 of the L2's size, 32 KiB a copy: the most, ";
+    bench.at_least("bandwidth.output", most_out, source + "SMs and fabric together");
+    if (bench.partitions() > 1) bench.at_least("bandwidth.fabric", most_over, source + "over the fabric");
 }
 
 void from_dram(ProbeBench& bench) {
@@ -97,9 +112,10 @@ void from_dram(ProbeBench& bench) {
 
 void probe_bandwidth(ProbeBench& bench) {
     const Access access = bench.has_clusters() ? Access::BulkCopy : Access::Load;
-    into_sms(bench, access);
+    into_an_sm(bench, access);
+    into_a_gpc(bench);
+    into_slices(bench);
     out_of_slices(bench, access);
-    over_the_fabric(bench);
     from_dram(bench);
     bench.missing("bandwidth.issue: needs boxes of half lines");
 }

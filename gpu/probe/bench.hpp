@@ -21,6 +21,9 @@ namespace l2lens::gpu {
 
 using Counters = std::map<std::string, double>;
 
+// "1.706", without trailing zeros.
+std::string decimal(double value, int digits = 3);
+
 class ProbeBench {
 public:
     ProbeBench();
@@ -55,6 +58,10 @@ public:
     }
     void found(const std::string& key, double value, const std::string& source,
                Confidence confidence = Confidence::Measured);
+    // A lower bound.
+    void at_least(const std::string& key, double value, const std::string& source) {
+        report.readings.push_back({key, decimal(value), source, Confidence::Measured, true});
+    }
     void missing(const std::string& what) { report.undetermined.push_back(what); }
     void note(const std::string& what) { report.notes.push_back(what); }
 
@@ -67,9 +74,6 @@ private:
     DeviceBuffer<char> flush_;
     std::unique_ptr<CounterSession> session_;
 };
-
-// "1.706", without trailing zeros.
-std::string decimal(double value, int digits = 3);
 
 // Requests per sector that reaches the L2 when these SMs read the same missing lines at the same time; 1 when
 // the chip does not merge, or has no counters for it.

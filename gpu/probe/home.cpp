@@ -40,31 +40,69 @@ std::vector<std::uint64_t> random_lines(std::uint64_t base, std::uint64_t size, 
     return offsets;
 }
 
-// Bits 21 and up: physical addresses are not visible, but each page's constant is, and neighbouring pages of
-// one allocation are usually neighbours in memory.
-std::uint64_t high_bits(ProbeBench& bench, const ParityRule& low, double threshold) {
-    Sided pages;
-    for (std::uint64_t page = 0; page < kPages; ++page) {
-        const auto offsets = random_lines(page * kPage, kPage, 15, page + 1);
-        int far = 0;
-        for (const auto& [offset, side] : sides(offsets, steady_atomic_cycles(bench, offsets, 0), threshold))
-            far += side != low(offset);
-        pages.emplace_back(page * kPage, far > 7);
-    }
-    // The allocation begins at an unknown page of a 64 MiB block: carries from it decide which bits change.
-    for (std::uint64_t shift = 0; shift < kPages; ++shift) {
-        Sided shifted;
-        for (const auto& [offset, side] : pages) shifted.emplace_back(offset + shift * kPage, side);
-        if (const auto rule = solve_parity(shifted, (2 * kPages - 1) * kPage, 1.0)) return rule->mask;
-    }
-    return 0;
+std::string bits_text(std::uint64_t mask) {
+    std::string text = "[";
+    for (; mask != 0; mask &= mask - 1)
+        text += (text.size() > 1 ? ", " : "") + std::to_string(std::countr_zero(mask));
+    return text + "]";
 }
 
-std::string bits_text(std::uint64_t mask) {
-    std::string text = "[[";
-    for (; mask != 0; mask &= mask - 1)
-        text += (text.size() > 2 ? ", " : "") + std::to_string(std::countr_zero(mask));
-    return text + "]]";
+// As much zeroed memory as the GPU gives, up to seven eighths of what is free: the driver then hands out one
+// contiguous stretch, as a rule.
+DeviceBuffer<char> most_memory() {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "asking for the free memory");
+    for (std::size_t pages = free / kPage * 7 / 8; pages > kPages; pages /= 2) {
+        try {
+            DeviceBuffer<char> memory(pages * kPage);
+            memory.fill_bytes(0);
+            return memory;
+        } catch (const Unavailable&) {
+            cudaGetLastError();  // somebody else has it: ask for less
+        }
+    }
+    return {};
+}
+
+// Each 2 MiB page's side, once the bits below 21 are accounted for: by most of a few lines.
+std::vector<bool> sides_of_pages(char* memory, std::size_t pages, const ParityRule& low, double threshold,
+                                 const Roles& one) {
+    constexpr std::size_t kLines = 3;
+    std::vector<std::uint64_t> offsets;
+    for (std::size_t page = 0; page < pages; ++page)
+        for (const std::uint64_t offset : random_lines(page * kPage, kPage, kLines, page + 1))
+            offsets.push_back(offset);
+    const auto cycles = atomic_cycles(memory, offsets, one);
+    std::vector<bool> sides;
+    for (std::size_t page = 0; page < pages; ++page) {
+        std::size_t far = 0;
+        for (std::size_t i = page * kLines; i < (page + 1) * kLines; ++i)
+            far += (cycles[i] > threshold) != low(offsets[i] % kPage);
+        sides.push_back(far * 2 > kLines);
+    }
+    return sides;
+}
+
+// Bits 21 and up: physical addresses are not visible, but each page's constant is, and the pages of a large
+// allocation are neighbours in memory.
+std::uint64_t high_bits(ProbeBench& bench, const ParityRule& low, double threshold) {
+    const DeviceBuffer<char> memory = most_memory();
+    const std::size_t pages = memory.size() / kPage;
+    if (pages == 0) return 0;
+    const auto sides = sides_of_pages(memory.get(), pages, low, threshold, Roles::of({0}, bench.sms()));
+    // What the driver keeps for itself lies in the same address space.
+    const std::size_t pages_of_memory = bench.properties().totalGlobalMem / kPage * 65 / 64;
+    const auto rule = solve_pages(sides, pages_of_memory);
+    if (!rule) {
+        bench.missing("hash.home_masks above bit 20: neighbouring pages follow no parity");
+        return 0;
+    }
+    bench.note("home hash: bits 21 and up from the constants of " + std::to_string(rule->pages) +
+               " neighbouring pages of 2 MiB, all of them followed");
+    if (rule->unclear != 0)
+        bench.missing("hash.home_masks: whether bits " + bits_text(rule->unclear * kPage) + " belong to it");
+    return rule->mask * kPage;
 }
 
 void probe_mask(ProbeBench& bench, double threshold) {
@@ -75,11 +113,9 @@ void probe_mask(ProbeBench& bench, double threshold) {
         return bench.missing("hash.home_masks: near and far addresses follow no parity of bits 7 to 20");
     const std::uint64_t high = high_bits(bench, *low, threshold);
     bench.note("home hash: bits below 21 explain " + decimal(low->agreement * 100, 1) +
-               " % of 400 addresses of a page" +
-               (high ? "; bits 21 and up from the constants of 32 neighbouring pages" : ""));
-    if (!high)
-        bench.missing("hash.home_masks above bit 20: neighbouring pages follow no parity of bits 21 to 25");
-    bench.found("hash.home_masks", bits_text(low->mask | high), "near and far atomics, solved over GF(2)");
+               " % of 400 addresses of a page");
+    bench.found("hash.home_masks", "[" + bits_text(low->mask | high) + "]",
+                "near and far atomics, solved over GF(2)");
 }
 
 void probe_partitions(ProbeBench& bench, const std::vector<std::uint64_t>& offsets, const Sided& pattern) {

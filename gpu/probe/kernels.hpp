@@ -50,6 +50,13 @@ enum class Access : std::int32_t {
     BulkCopy,     // to shared memory by the copy engine; Hopper and newer
     Store,        // whole lines
     WordPerLine,  // 4 B of each 128 B line, L1 bypassed
+    HalfLine,     // 64 B of each 128 B line, 16 B a thread, L1 bypassed
+};
+
+// In which order the chunks are taken.
+enum class Places : std::int32_t {
+    InTurn,     // a sweep; one over more than a cache holds meets nothing there
+    Scattered,  // hashed: a cache that holds part of the chunks has that part of the accesses
 };
 
 // Roles on the device, for launches that are repeated under counters.
@@ -69,9 +76,10 @@ private:
     int sms_ = 0;
 };
 
-// Asynchronous. Participants take the buffer's first `chunks` chunks (a multiple of 8) in turn, `passes`
-// times over.
-void visit_chunks(void* buffer, std::int64_t chunks, const DeviceRoles& roles, Access access, int passes);
+// Asynchronous. Participants take the buffer's first `chunks` chunks (a multiple of 8), `passes` times as
+// many visits between them.
+void visit_chunks(void* buffer, std::int64_t chunks, const DeviceRoles& roles, Access access, int passes,
+                  Places places = Places::InTurn);
 
 // Asynchronous. All participants read the same lines of the buffer at the same time, `lines_per_round` (a
 // multiple of 4) every two microseconds; each round reads lines that no round read before.

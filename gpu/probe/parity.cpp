@@ -52,12 +52,49 @@ public:
         return solution;
     }
 
+    // Unknowns that some other solution has different: each that no equation settles, with those tied to it.
+    std::uint64_t open() const {
+        std::uint64_t settled = 0;
+        for (const auto& [row, value] : rows_) settled |= std::bit_floor(row);
+        std::uint64_t all = 0;
+        for (std::uint64_t rest = unknowns_ & ~settled; rest != 0; rest &= rest - 1) {
+            std::uint64_t change = rest & -rest;
+            for (auto row = rows_.rbegin(); row != rows_.rend(); ++row)
+                if (std::popcount(row->first & change) % 2 != 0) change |= std::bit_floor(row->first);
+            all |= change;
+        }
+        return all;
+    }
+
 private:
     std::uint64_t unknowns_;
     std::vector<std::pair<std::uint64_t, bool>> rows_;
 };
 
 constexpr std::uint64_t kConstant = 1;  // bit 0 of an offset is never part of a hash of lines
+
+// A page number beside the constant, which is bit 0.
+std::uint64_t with_constant(std::uint64_t page) {
+    return page << 1 | kConstant;
+}
+
+// A few dozen equations refute a wrong first page; the rest are for the right ones.
+std::vector<std::size_t> shuffled(std::size_t count) {
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937_64 random(20251121);
+    std::shuffle(order.begin(), order.end(), random);
+    return order;
+}
+
+// What the pages from `first` on follow, if they follow anything.
+std::optional<PageRule> rule_from(const std::vector<bool>& sides, const std::vector<std::size_t>& order,
+                                  std::uint64_t first, std::uint64_t page_bits) {
+    Elimination system(with_constant(page_bits));
+    for (const std::size_t page : order)
+        if (!system.add(with_constant(first + page), sides[page])) return std::nullopt;
+    return PageRule{system.solve() >> 1, system.open() >> 1, order.size()};
+}
 
 double agreement(const ParityRule& rule, const Sided& samples) {
     const auto right = std::count_if(samples.begin(), samples.end(),
@@ -117,6 +154,25 @@ std::optional<ParityRule> solve_parity(const Sided& samples, std::uint64_t candi
     }
     if (best.agreement < least_agreement) return std::nullopt;
     return best;
+}
+
+std::optional<PageRule> solve_pages(const std::vector<bool>& sides, std::size_t pages_of_memory) {
+    constexpr std::size_t kFewest = 32;
+    const std::uint64_t page_bits = std::bit_ceil(pages_of_memory) - 1;
+    for (std::size_t pages = sides.size(); pages >= kFewest; pages /= 2) {
+        const auto order = shuffled(pages);
+        std::optional<PageRule> rule;
+        for (std::uint64_t first = 0; first + pages <= pages_of_memory; ++first) {
+            const auto found = rule_from(sides, order, first, page_bits);
+            if (!found) continue;
+            if (!rule) rule = found;
+            rule->unclear |= found->unclear | (rule->mask ^ found->mask);
+        }
+        if (!rule) continue;
+        rule->mask &= ~rule->unclear;
+        return rule;
+    }
+    return std::nullopt;
 }
 
 }  // namespace l2lens::gpu

@@ -34,4 +34,16 @@ struct ParityRule {
 std::optional<ParityRule> solve_parity(const Sided& samples, std::uint64_t candidates,
                                        double least_agreement = 0.97);
 
+// Pages of memory that are neighbours, the first one at an unknown place, and the mask of page-number bits
+// with side = parity((first + page) & mask) ^ constant.
+struct PageRule {
+    std::uint64_t mask = 0;     // bit 0 is the page number's lowest
+    std::uint64_t unclear = 0;  // bits that the pages leave open, kept out of the mask
+    std::size_t pages = 0;      // as many of the first pages follow the rule, without exception
+};
+
+// The rule of as many pages as follow one: all, or the first half, or the first quarter, ... down to 32.
+// Memory has `pages_of_memory` pages, which bounds where the first can be.
+std::optional<PageRule> solve_pages(const std::vector<bool>& sides, std::size_t pages_of_memory);
+
 }  // namespace l2lens::gpu

@@ -2,6 +2,7 @@
 #include "gpu/probe/report.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <ostream>
 #include <sstream>
 
@@ -43,6 +44,21 @@ Reading assumed(const ParameterInfo& parameter, const Machine& base) {
             Confidence::Inferred};
 }
 
+bool respects(const Reading& bound, const std::string& value) {
+    return std::strtod(value.c_str(), nullptr) >= std::strtod(bound.value.c_str(), nullptr);
+}
+
+Reading choose(const ParameterInfo& parameter, const ProbeReport& report, const Machine& base) {
+    const Reading* reading = report.find(std::string(parameter.key));
+    if (!reading) return assumed(parameter, base);
+    if (!reading->at_least || base.chip != report.chip || !respects(*reading, value_text(base, parameter)))
+        return *reading;
+    Reading kept = assumed(parameter, base);
+    kept.source = "at least " + reading->value + " here (" + reading->source + "); as " + base.name + ": " +
+                  source_in(base, parameter.key);
+    return kept;
+}
+
 // Long lists get a table of their own, one list a line.
 void write_list(std::ostream& out, const ParameterInfo& parameter, const Reading& reading) {
     std::string value = reading.value;
@@ -80,8 +96,7 @@ std::string machine_toml(const ProbeReport& report, const Machine& base) {
             section = parameter.section();
             out << "\n[" << section << "]\n";
         }
-        const Reading* reading = report.find(std::string(parameter.key));
-        const Reading chosen = reading ? *reading : assumed(parameter, base);
+        const Reading chosen = choose(parameter, report, base);
         if (std::holds_alternative<TopologyList>(parameter.field))
             write_list(out, parameter, chosen);
         else

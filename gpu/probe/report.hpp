@@ -15,6 +15,7 @@ struct Reading {
     std::string value;  // as TOML writes it, in the parameter's unit
     std::string source;
     Confidence confidence = Confidence::Measured;
+    bool at_least = false;  // a lower bound: the hardware may do more than was asked of it
 };
 
 struct ProbeReport {
@@ -28,8 +29,9 @@ struct ProbeReport {
     const Reading* find(const std::string& key) const;
 };
 
-// A complete machine file: what the probe read, and the rest from `base`, marked as inferred from it. The key
-// order is parameter_table()'s.
+// A complete machine file: what the probe read, and the rest from `base`, marked as inferred from it. Where
+// the probe has a lower bound only and the base is of the same chip, the base's value stands when it respects
+// the bound. The key order is parameter_table()'s.
 std::string machine_toml(const ProbeReport& report, const Machine& base);
 
 }  // namespace l2lens::gpu

@@ -9,19 +9,32 @@ namespace {
 
 constexpr unsigned kThreads = 1024;
 
-// The participants' warps make `visits` visits between them, the u-th one to chunk u % count.
+// lowbias32 (Wellons, "Prospecting for Hash Functions", 2018).
+__device__ inline unsigned scatter(unsigned x) {
+    x = (x ^ (x >> 16)) * 0x7FEB352Du;
+    x = (x ^ (x >> 15)) * 0x846CA68Bu;
+    return x ^ (x >> 16);
+}
+
+// The participants' warps make `visits` visits between them, the u-th one to place u, or a scattered one.
 struct Visit {
     char* buffer;
     unsigned count;
     unsigned visits;
     const int* roles;
     unsigned participants;
+    Places places;
 
     __device__ unsigned first(int role) const {
         return static_cast<unsigned>(role) * (blockDim.x / 32) + threadIdx.x / 32;
     }
     __device__ unsigned step() const { return participants * (blockDim.x / 32); }
-    __device__ char* chunk(unsigned u) const { return buffer + std::int64_t{u % count} * kChunkBytes; }
+    // `chunks` of them at once: the u-th group.
+    __device__ char* group(unsigned u, unsigned chunks) const {
+        const unsigned place = (places == Places::Scattered ? scatter(u) : u) % (count / chunks);
+        return buffer + std::int64_t{place} * chunks * kChunkBytes;
+    }
+    __device__ char* chunk(unsigned u) const { return group(u, 1); }
 };
 
 // Loads whose values nobody wants would be removed; the buffer holds zeros, so nobody ever takes the branch
@@ -55,6 +68,28 @@ __global__ void __launch_bounds__(kThreads) load_chunks(Visit v) {
         unsigned parts[8];
 #pragma unroll
         for (int i = 0; i < 8; ++i) parts[i] = load_past_l1(from + i * 512);
+#pragma unroll
+        for (int i = 0; i < 8; ++i) values |= parts[i];
+    }
+    want(values);
+}
+
+// Eight lines a load, half of each; two chunks' 64 lines in flight at once.
+__global__ void __launch_bounds__(kThreads) load_halves(Visit v) {
+    const int role = v.roles[probe::sm_id()];
+    if (role < 0) return;
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned offset = lane / 4 * 128 + lane % 4 * 16;
+    unsigned values = 0;
+    for (unsigned u = v.first(role); u < v.visits; u += v.step() * 2) {
+        const char* one = v.chunk(u) + offset;
+        const char* other = v.chunk(u + v.step()) + offset;
+        unsigned parts[8];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            parts[i * 2] = load_past_l1(one + i * 1024);
+            parts[i * 2 + 1] = load_past_l1(other + i * 1024);
+        }
 #pragma unroll
         for (int i = 0; i < 8; ++i) values |= parts[i];
     }
@@ -122,7 +157,7 @@ __device__ void bulk_copy_chunks(const Visit& v, unsigned role, char* shared, st
         if (n >= kBulkBuffers) wait_for_phase(first_barrier + slot * 8, parity);
         if (n < copies)
             start_bulk_copy(buffers + slot * kBulkChunks * static_cast<std::uint32_t>(kChunkBytes),
-                            v.chunk((n * v.participants + role) * kBulkChunks), first_barrier + slot * 8);
+                            v.group(n * v.participants + role, kBulkChunks), first_barrier + slot * 8);
         if (++slot < kBulkBuffers) continue;
         slot = 0;
         parity ^= 1;
@@ -197,10 +232,14 @@ DeviceRoles::~DeviceRoles() {
     cudaFree(device_);
 }
 
-void visit_chunks(void* buffer, std::int64_t chunks, const DeviceRoles& roles, Access access, int passes) {
-    const Visit visit{static_cast<char*>(buffer), static_cast<unsigned>(chunks),
-                      static_cast<unsigned>(chunks * passes), roles.device(),
-                      static_cast<unsigned>(roles.participants())};
+void visit_chunks(void* buffer, std::int64_t chunks, const DeviceRoles& roles, Access access, int passes,
+                  Places places) {
+    const Visit visit{static_cast<char*>(buffer),
+                      static_cast<unsigned>(chunks),
+                      static_cast<unsigned>(chunks * passes),
+                      roles.device(),
+                      static_cast<unsigned>(roles.participants()),
+                      places};
     switch (access) {
         case Access::Load:
             return launch_visit(load_chunks, visit, roles.sms(), kThreads);
@@ -210,6 +249,8 @@ void visit_chunks(void* buffer, std::int64_t chunks, const DeviceRoles& roles, A
             return launch_visit(store_chunks, visit, roles.sms(), kThreads);
         case Access::WordPerLine:
             return launch_visit(load_words, visit, roles.sms(), kThreads / 2);
+        case Access::HalfLine:
+            return launch_visit(load_halves, visit, roles.sms(), kThreads);
     }
 }
 

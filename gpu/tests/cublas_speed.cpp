@@ -19,47 +19,10 @@
 #include "gpu/kernels/gemm.hpp"
 #include "gpu/live/live.hpp"
 #include "gpu/live/order_table.hpp"
-#include "gpu/shared_library.hpp"
+#include "gpu/tests/cublas.hpp"
 
 namespace l2lens::gpu {
 namespace {
-
-// cublas_api.h and library_types.h: enumerators never change.
-enum { kOpN = 0, kOpT = 1, kBf16 = 14, kCompute32F = 68, kDefaultAlgorithm = -1 };
-
-class Cublas {
-public:
-    Cublas() : library_(open()) {
-        auto* create = library_.function<int(void**)>("cublasCreate_v2");
-        if (!create || create(&handle_) != 0) throw Unavailable("cuBLAS does not start");
-        gemm_ = library_.function<GemmEx>("cublasGemmEx");
-    }
-    // C[m,n] = A[m,k] B[n,k]^T; to column-major eyes C^T = B^T A.
-    void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const void* a, const void* b, void* c) const {
-        const float one = 1;
-        const float zero = 0;
-        const int im = static_cast<int>(m);
-        const int in = static_cast<int>(n);
-        const int ik = static_cast<int>(k);
-        if (gemm_(handle_, kOpT, kOpN, in, im, ik, &one, b, kBf16, ik, a, kBf16, ik, &zero, c, kBf16, in,
-                  kCompute32F, kDefaultAlgorithm) != 0)
-            throw Error(ExitCode::Internal, "cublasGemmEx failed");
-    }
-
-private:
-    using GemmEx = int(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int,
-                       int, const void*, void*, int, int, int, int);
-    static SharedLibrary open() {
-        auto library = SharedLibrary::open({"libcublas.so.13", "libcublas.so.12", "libcublas.so"},
-                                           cuda_library_folders());
-        if (!library) throw Unavailable("cuBLAS not found");
-        library->keep_open();
-        return std::move(*library);
-    }
-    SharedLibrary library_;
-    void* handle_ = nullptr;
-    GemmEx* gemm_ = nullptr;
-};
 
 double median_us(const std::function<void()>& launch, int count) {
     std::vector<cudaEvent_t> marks(static_cast<std::size_t>(count) + 1);

@@ -89,6 +89,11 @@ check "launches without a rule are listed" grep -q 'no --as for 1 launch of soft
 triton='triton_gemm=gemm m=8192 n=8192 k=8192 bm=128 bn=128 bk=64 stages=4 order=group_m:8'
 expect 0 validate --ncu "$fixtures/ncu_triton_cublas.csv" --as "$triton" --tolerance lts__d_sectors_fill_device.sum=10
 check "cuBLAS's launches are listed" grep -q 'no --as for 2 launches of nvjet_sm90' err
+# gpu_cublas_order watched it: clusters of two 128 x 320 tiles, one above the other, walked along serpentines of 13.
+cublas='nvjet=gemm m=8192 n=8192 k=8192 bm=128 bn=320 stages=3 warps=16 cluster_m=2 pipeline=warp_specialized'
+cublas+=' mode=dynamic order=serpentine_n:13'
+expect 0 validate --ncu "$fixtures/ncu_triton_cublas.csv" --as "$cublas" --tolerance lts__d_sectors_fill_device.sum=10
+check "Triton's launches are listed" grep -q 'no --as for 2 launches of triton_gemm' err
 
 # Rules that cannot be.
 refuses "is not a regular expression" validate --ncu "$ncu" --as "gemm(=$launch"

@@ -52,6 +52,8 @@ SimulationOptions simulation_options(const Machine& machine, const Work& work,
     simulation.progress = options.progress;
     simulation.stop_requested = options.stop_requested;
     simulation.sink = options.sink;
+    simulation.record_schedule = options.record_schedule;
+    simulation.schedule = options.schedule;
     return simulation;
 }
 
@@ -68,6 +70,7 @@ std::vector<SimulationResult> run_seeds(const Machine& machine, const Kernel& ke
         options.seed = base.seed + i;
         if (i > 0) options.progress = nullptr;
         if (i > 0) options.sink = nullptr;
+        if (i > 0) options.record_schedule = false;
         results[i] = Simulation(machine, kernel, order.tile_of_launch, resident, options).run(inside);
     });
     return results;
@@ -125,7 +128,7 @@ Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrde
 
     // Schedule and memory: the event loop.
     const SimulationOptions simulation = simulation_options(machine, work, options);
-    const auto results = run_seeds(machine, kernel, order, resident, simulation, options.seeds, executor);
+    auto results = run_seeds(machine, kernel, order, resident, simulation, options.seeds, executor);
 
     // Counters: what the loop counted, named as the hardware names it, beside what simpler models say.
     Events events;
@@ -151,6 +154,7 @@ Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrde
     prediction.counters = evaluate_metrics(MetricKind::Hardware, events, totals);
     prediction.metrics = evaluate_metrics(MetricKind::Neutral, events, totals);
     prediction.footprint = order.footprint;
+    prediction.schedule = std::move(results.front().schedule);
     return prediction;
 }
 

@@ -15,6 +15,7 @@
 #include "machine/machine.hpp"
 #include "order/order.hpp"
 #include "schedule/dispatcher.hpp"
+#include "schedule/launch_schedule.hpp"
 #include "schedule/request_sink.hpp"
 
 namespace l2lens {
@@ -36,6 +37,10 @@ struct PredictOptions {
     std::function<void(double)> progress;  // called with [0, 1], from one thread
     std::function<bool()> stop_requested;  // polled; true ends the run with Interrupted
     RequestSink* sink = nullptr;           // sees every box of the first seed's run leave its SM
+    bool record_schedule = false;          // keep who ran where and when, of the first seed's run
+    // Who ran where and from when, by launch id; then only what happens inside a CTA is simulated. nullptr:
+    // the schedule is simulated, too.
+    const LaunchSchedule* schedule = nullptr;
 };
 
 struct Prediction {
@@ -51,6 +56,7 @@ struct Prediction {
     std::map<std::string, double> counters;
     std::map<std::string, double> metrics;
     WaveFootprint footprint;
+    LaunchSchedule schedule;  // when it was asked for
 };
 
 // Spreads a 2-D order over the kernel's whole grid: the axes before the last two are outer loops, slowest

@@ -15,6 +15,7 @@
 #include "cli/progress.hpp"
 #include "cli/record_file.hpp"
 #include "report/predict_report.hpp"
+#include "report/schedule_csv.hpp"
 
 #include "gpu/device.hpp"
 #include "gpu/live/live.hpp"
@@ -186,7 +187,7 @@ std::vector<RecordedRow> measure_live(const LiveArguments& arguments, const Mach
         const gpu::LiveResult result = gpu::run_live(kernel, launch.tiles, options);
         std::ostringstream row, schedule;
         gpu::write_live_row(row, kernel, options.mode, launch.order, result);
-        gpu::write_schedule(schedule, launch.order + "_" + gpu::mode_name(options.mode), result);
+        gpu::write_schedule(schedule, schedule_run_name(launch.order, launch.mode), result);
         record.add(row.str());
         schedules.add(schedule.str());
         rows.push_back(row_of(kernel.name, launch, result));

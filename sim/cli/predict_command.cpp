@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/arguments.hpp"
+#include "cli/file_output.hpp"
 #include "cli/invocation.hpp"
 #include "cli/model_run.hpp"
 #include "cli/output.hpp"
@@ -11,6 +12,7 @@
 #include "parallel/tbb_executor.hpp"
 #include "report/predict_report.hpp"
 #include "report/recorded_csv.hpp"
+#include "report/schedule_csv.hpp"
 
 namespace l2lens::cli {
 namespace {
@@ -24,6 +26,7 @@ struct Arguments {
     std::string sample = "auto";
     std::string seeds = "1";
     std::string l2 = "cold";
+    std::string record_schedule;
 };
 
 PredictOptions predict_options(const Arguments& arguments, const CommonOptions& common) {
@@ -34,13 +37,31 @@ PredictOptions predict_options(const Arguments& arguments, const CommonOptions& 
     options.seeds = static_cast<int>(parse_whole("--seeds", arguments.seeds, 1, 1000));
     options.seed = common.seed_number();
     options.warm_l2 = parse_choice("--l2", arguments.l2, {"cold", "warm"}) == "warm";
+    options.record_schedule = !arguments.record_schedule.empty();
     return options;
+}
+
+// Before anything is computed: can the schedule be written, and to a place of its own?
+void check_schedule_file(const std::string& path, const CommonOptions& common) {
+    if (path.empty()) return;
+    if (path == common.json || path == common.csv)
+        throw BadInput("--record-schedule and another output both go to '" + path +
+                       "'; they need a place each");
+    check_writable(path);
+}
+
+std::string schedules_text(const std::vector<Prediction>& predictions) {
+    std::string text = schedule_csv_header();
+    for (const Prediction& prediction : predictions)
+        text += schedule_csv(schedule_run_name(prediction.order, prediction.mode), prediction.schedule);
+    return text;
 }
 
 ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const auto start = std::chrono::steady_clock::now();
     const Output output(invocation.common);
     PredictOptions options = predict_options(arguments, invocation.common);
+    check_schedule_file(arguments.record_schedule, invocation.common);
     const int threads = invocation.common.thread_count();
     if (arguments.kernel.empty()) throw BadInput("predict: which kernel? l2lens kernel list names them");
 
@@ -58,6 +79,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const std::vector<Prediction> predictions =
         predict_orders(machine, kernel, orders, options, executor, output.quiet());
 
+    if (options.record_schedule) write_file(arguments.record_schedule, schedules_text(predictions));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const PredictReport report{machine, kernel, predictions,
                                run_meta(invocation, machine, executor.threads(), seconds.count())};
@@ -88,6 +110,9 @@ void add_predict_command(CLI::App& root, Invocation& invocation, Commands& comma
         ->capture_default_str();
     app->add_option("--seeds", arguments->seeds, "Independent runs to average")->capture_default_str();
     app->add_option("--l2", arguments->l2, "L2 at the start: cold or warm")->capture_default_str();
+    app->add_option("--record-schedule", arguments->record_schedule,
+                    "Write which SM ran which CTA from when to when to this file")
+        ->option_text("FILE.csv");
     app->footer(
         "Examples:\n  l2lens predict gemm m=8192 n=8192 k=8192\n"
         "  l2lens predict gemm --order row_major,group_m:8 --gpu a100-80 --json result.json");

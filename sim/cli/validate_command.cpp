@@ -14,6 +14,7 @@
 #include "cli/output.hpp"
 #include "cli/profiler_rows.hpp"
 #include "cli/progress.hpp"
+#include "cli/replayed_schedules.hpp"
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
 #include "load/text_file.hpp"
@@ -26,6 +27,7 @@ namespace {
 struct Arguments {
     std::vector<std::string> recorded;
     std::vector<std::string> noise;
+    std::vector<std::string> replay_schedule;
     LiveArguments live;
     ProfilerArguments profiler;
     std::string gpu = "h200";
@@ -64,8 +66,10 @@ void check_gpu(const std::vector<RecordedRow>& rows, const Machine& machine) {
     }
 }
 
-// Only names and parameters of the recorded row reach the model; what was measured does not.
-void predict_row(ValidationRow& row, const Machine& machine, PredictOptions options, Executor& executor) try {
+// Only names and parameters of the recorded row reach the model; what was measured does not. A recorded
+// schedule, `run`, tells what caused the errors, and changes no prediction.
+void predict_row(ValidationRow& row, const RecordedRun* run, const Machine& machine, PredictOptions options,
+                 Executor& executor) try {
     std::vector<std::string> params;
     for (const auto& [name, value] : row.recorded.params) params.push_back(name + "=" + value);
     const auto [kernel, mode] =
@@ -76,18 +80,20 @@ void predict_row(ValidationRow& row, const Machine& machine, PredictOptions opti
     row.predicted = std::move(prediction.counters);
     row.metrics = std::move(prediction.metrics);
     row.predicted_ctas_per_sm = prediction.ctas_per_sm;
+    if (run != nullptr)
+        row.replayed = replay_schedule(machine, kernel, order, options, prediction.time_ns, *run, executor);
 } catch (const BadInput& error) {
     throw BadInput(row.recorded.where() + ": " + error.what());
 }
 
-void predict_rows(std::vector<ValidationRow>& rows, const Machine& machine, PredictOptions options,
-                  Executor& executor, bool quiet) {
+void predict_rows(std::vector<ValidationRow>& rows, const ReplayedSchedules& schedules,
+                  const Machine& machine, PredictOptions options, Executor& executor, bool quiet) {
     Progress progress("predicting rows", rows.size(), quiet);
     options.stop_requested = interrupted;
     executor.for_each(rows.size(), [&](std::size_t i) {
         throw_if_interrupted();
         SerialExecutor serial;
-        predict_row(rows[i], machine, options, serial);
+        predict_row(rows[i], schedules.of(i), machine, options, serial);
         progress.finish(i);
     });
 }
@@ -165,13 +171,14 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     if (plan.rows.empty()) throw BadInput("validate: no row is left to predict");
     const Tolerances& tolerances = given.empty() ? accepted_tolerances().of(rows) : given;
     const auto noise = noise_of(rows, arguments.noise);
+    const ReplayedSchedules schedules(arguments.replay_schedule, plan.rows);
     if (plan.skipped_random > 0) {
         output.note(fmt::format("{} row{} in random order skipped: the seed is not recorded",
                                 plan.skipped_random, plan.skipped_random == 1 ? "" : "s"));
     }
 
     TbbExecutor executor(threads);
-    predict_rows(plan.rows, machine, options, executor, output.quiet());
+    predict_rows(plan.rows, schedules, machine, options, executor, output.quiet());
     const ValidationSummary summary = summarise(plan.rows, noise);
     if (!given.empty()) check_judged(tolerances, summary);
 
@@ -236,6 +243,11 @@ void add_validate_command(CLI::App& root, Invocation& invocation, Commands& comm
     CLI::App* app = add_command(root, "validate", "Hold predictions against hardware counters", invocation);
     app->add_option("--recorded", arguments->recorded, "Recorded counters, one launch a row")
         ->option_text("FILE.csv ...");
+    app->add_option(
+           "--replay-schedule", arguments->replay_schedule,
+           "Recorded schedules of the rows (--record-schedule writes them): tell whether an error is "
+           "the schedule's or the memory's")
+        ->option_text("FILE.csv ...");
     app->add_option("--noise", arguments->noise,
                     "Further recorded counters with repeats: how much two readings of one launch differ")
         ->option_text("FILE.csv ...");
@@ -254,6 +266,7 @@ void add_validate_command(CLI::App& root, Invocation& invocation, Commands& comm
     app->footer(
         "Exit code 1 when a counter is outside its tolerance.\n\nExamples:\n"
         "  l2lens validate --recorded traces/h200/gemm.csv\n"
+        "  l2lens validate --recorded mine.csv --replay-schedule my_schedules.csv\n"
         "  l2lens validate --live gemm m=8192 --order row_major,group_m:8 --mode grid,static --record "
         "mine.csv\n"
         "  l2lens validate --ncu run.csv --as 'nvjet|gemm=gemm m=4096 n=4096 k=4096 bm=128 bn=256 "

@@ -10,18 +10,20 @@
 namespace l2lens {
 
 Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> launches, Mode mode,
-                       int ctas_per_sm, int cluster)
+                       int ctas_per_sm, int cluster, const LaunchSchedule* recorded)
     : launches_(launches),
       mode_(mode),
       ctas_per_sm_(ctas_per_sm),
       cluster_(cluster),
       gap_(from_ns(mode == Mode::Grid ? machine.launch.cta_gap_ns : machine.launch.persistent_gap_ns)),
-      stagger_(from_ns(machine.launch.stagger_ns)) {
+      stagger_(from_ns(machine.launch.stagger_ns)),
+      recorded_(recorded) {
     form_gangs(machine);
     if (gangs_.empty()) {
         throw BadInput("a cluster of " + std::to_string(cluster) + " CTAs is more than a GPC of " +
                        machine.name + " has SMs");
     }
+    if (recorded_ != nullptr) queue_recorded();
     const int rounds = mode == Mode::Grid ? ctas_per_sm : 1;
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t gang = 0; gang < gangs_.size(); ++gang) {
@@ -56,11 +58,40 @@ void Dispatcher::form_gangs(const Machine& machine) {
     }
 }
 
+// The first CTA of the cluster that is none of the no-ops stands for it.
+const CtaStay* Dispatcher::recorded_stay(std::int64_t cluster) const {
+    for (std::int64_t id = cluster * cluster_; id < (cluster + 1) * cluster_; ++id) {
+        const auto i = static_cast<std::size_t>(id);
+        if (launches_[i] >= 0) return &(*recorded_)[i];
+    }
+    return nullptr;
+}
+
+void Dispatcher::queue_recorded() {
+    queues_.resize(gangs_.size());
+    const auto clusters = static_cast<std::int64_t>(launches_.size()) / cluster_;
+    for (std::int64_t cluster = 0; cluster < clusters; ++cluster) {
+        const CtaStay* stay = recorded_stay(cluster);
+        if (stay == nullptr) continue;
+        const std::int32_t gang = gang_of_sm_[static_cast<std::size_t>(stay->sm)];
+        if (gang < 0) {
+            throw BadInput("the schedule has a cluster of " + std::to_string(cluster_) + " CTAs on SM " +
+                           std::to_string(stay->sm) + ", where none fits");
+        }
+        queues_[static_cast<std::size_t>(gang)].push_back(cluster);
+    }
+    for (auto& queue : queues_) {
+        std::stable_sort(queue.begin(), queue.end(), [&](std::int64_t a, std::int64_t b) {
+            return recorded_stay(a)->start < recorded_stay(b)->start;
+        });
+    }
+}
+
 std::vector<Start> Dispatcher::first_wave() {
     for (std::size_t i = 0; i < first_places_.size(); ++i) {
         // At least a picosecond apart, so that consecutive launches get consecutive places.
         const auto start = static_cast<Picoseconds>(i) * cluster_ * std::max<Picoseconds>(stagger_, 1);
-        free_.push({start - gap_, first_places_[i]});
+        free_.push({recorded_ != nullptr ? 0 : start - gap_, first_places_[i]});
     }
     return follow({}, 0);
 }
@@ -80,7 +111,7 @@ std::vector<Start> Dispatcher::follow(std::span<const Exit> exits, Picoseconds n
         const std::int64_t cluster = next_cluster(free.place);
         if (cluster < 0) continue;
         launched_ += cluster_;
-        const Picoseconds time = std::max(free.time + gap_, not_before);
+        const Picoseconds time = std::max(start_time(cluster, free.time), not_before);
         start_cluster(cluster, free.place, time, starts);
         if (occupancy_[static_cast<std::size_t>(free.place)].ctas == 0)
             free_.push({time, free.place});  // all no-ops
@@ -108,7 +139,19 @@ void Dispatcher::start_cluster(std::int64_t cluster, std::int32_t place, Picosec
     }
 }
 
+// When a cluster begins in a place that is free from `free` on.
+Picoseconds Dispatcher::start_time(std::int64_t cluster, Picoseconds free) const {
+    return recorded_ != nullptr ? std::max(recorded_stay(cluster)->start, free) : free + gap_;
+}
+
 std::int64_t Dispatcher::next_cluster(std::int32_t place) {
+    if (recorded_ != nullptr) {
+        auto& queue = queues_[static_cast<std::size_t>(place / ctas_per_sm_)];
+        if (queue.empty()) return -1;
+        const std::int64_t next = queue.front();
+        queue.pop_front();
+        return next;
+    }
     const auto total = static_cast<std::int64_t>(launches_.size()) / cluster_;
     if (mode_ == Mode::Static) {
         std::int64_t& next = static_next_[static_cast<std::size_t>(place)];

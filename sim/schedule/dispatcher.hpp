@@ -3,11 +3,13 @@
 //   grid      the first wave fills the SMs GPC by GPC, one CTA each round; after that a free place takes the
 //   next launch static    one CTA per SM; the i-th takes tiles i, i+P, i+2P, ... dynamic   one CTA per SM; a
 //   free CTA takes the next tile (an atomic counter)
+//   recorded  every CTA on the SM and from the time that a schedule says, or when a place on that SM is free
 // A cluster is launched as one: its CTAs sit on neighbouring SMs of a GPC, start together, and their place is
 // free when the last of them has left.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <queue>
 #include <span>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "base/units.hpp"
 #include "machine/machine.hpp"
 #include "schedule/gpc.hpp"
+#include "schedule/launch_schedule.hpp"
 
 namespace l2lens {
 
@@ -30,9 +33,11 @@ struct Start {
 class Dispatcher {
 public:
     // launches[id] is a program, or -1 for a no-op CTA, which holds its place for a moment and leaves.
-    // `cluster` CTAs with consecutive launch ids are a cluster.
+    // `cluster` CTAs with consecutive launch ids are a cluster. With `recorded`, which has a stay for each
+    // launch id that has a tile and outlives the dispatcher, places and times are its; of a cluster, those of
+    // its first CTA.
     Dispatcher(const Machine& machine, std::span<const std::int32_t> launches, Mode mode, int ctas_per_sm,
-               int cluster);
+               int cluster, const LaunchSchedule* recorded = nullptr);
 
     std::vector<Start> first_wave();
 
@@ -61,7 +66,10 @@ private:
     };
 
     void form_gangs(const Machine& machine);
-    std::int64_t next_cluster(std::int32_t place);  // -1: none left
+    void queue_recorded();
+    const CtaStay* recorded_stay(std::int64_t cluster) const;  // nullptr: nothing but no-op CTAs
+    std::int64_t next_cluster(std::int32_t place);             // -1: none left
+    Picoseconds start_time(std::int64_t cluster, Picoseconds free) const;
     void start_cluster(std::int64_t cluster, std::int32_t place, Picoseconds time,
                        std::vector<Start>& starts);
 
@@ -76,6 +84,8 @@ private:
     std::vector<std::int32_t> first_places_;  // in launch order
     std::vector<std::int64_t> static_next_;   // per place
     std::vector<Occupancy> occupancy_;        // per place
+    const LaunchSchedule* recorded_ = nullptr;
+    std::vector<std::deque<std::int64_t>> queues_;  // recorded: clusters of each gang, by their start
     std::int64_t next_ = 0;
     std::int64_t launched_ = 0;
     std::priority_queue<FreePlace, std::vector<FreePlace>, std::greater<>> free_;

@@ -76,7 +76,24 @@ SimulationResult Simulation::run(Executor& executor) {
         simulated > 0 ? static_cast<double>(asked) / static_cast<double>(simulated) : sample_.factor();
     result.time = last_exit_ - launched_at;
     result.sm_cycles = cycles_;
+    if (options_.record_schedule) result.schedule = schedule();
     return result;
+}
+
+// The stays of the last launch by launch id, from the first start on.
+LaunchSchedule Simulation::schedule() const {
+    LaunchSchedule schedule;
+    Picoseconds first = last_exit_;
+    for (const std::int32_t tile : launches_) {
+        schedule.push_back(tile < 0 ? CtaStay{} : stays_[static_cast<std::size_t>(tile)]);
+        if (tile >= 0) first = std::min(first, schedule.back().start);
+    }
+    for (CtaStay& stay : schedule) {
+        if (stay.sm < 0) continue;
+        stay.start -= first;
+        stay.end -= first;
+    }
+    return schedule;
 }
 
 // One launch from its first CTA to the last write's arrival.
@@ -91,9 +108,10 @@ void Simulation::launch_kernel(Executor& executor, RequestSink* sink) {
     }
     if (sink_ != nullptr) sink_->begin(*work_, sample_);
     dispatcher_ = std::make_unique<Dispatcher>(machine_, launches_, options_.mode, ctas_per_sm_,
-                                               kernel_.ctas_of_cluster());
+                                               kernel_.ctas_of_cluster(), options_.schedule);
     cycles_ = 0;
     last_exit_ = now_;
+    if (options_.record_schedule) stays_.assign(kernel_.programs.size(), CtaStay{});
     start(dispatcher_->first_wave());
     const Picoseconds launched_at = now_;
     follow_power(launched_at);
@@ -155,6 +173,7 @@ void Simulation::exchange() {
     if (exits.empty()) return;
     for (const Exit& exit : exits) {
         last_exit_ = std::max(last_exit_, exit.finished);
+        if (options_.record_schedule) stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished;
         work_->release(exit.tile);
     }
     start(dispatcher_->follow(exits, now_));
@@ -165,6 +184,8 @@ void Simulation::start(std::span<const Start> starts) {
         work_->acquire(s.tile);
         const int gpc = machine_.sms[static_cast<std::size_t>(s.slot / ctas_per_sm_)].gpc;
         gpcs_[static_cast<std::size_t>(gpc)]->start(s.time, s.slot, s.tile, s.cluster);
+        if (options_.record_schedule)
+            stays_[static_cast<std::size_t>(s.tile)] = {s.slot / ctas_per_sm_, s.time, 0};
     }
 }
 

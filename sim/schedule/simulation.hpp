@@ -18,6 +18,7 @@
 #include "memory/lane.hpp"
 #include "schedule/dispatcher.hpp"
 #include "schedule/gpc.hpp"
+#include "schedule/launch_schedule.hpp"
 #include "schedule/request_sink.hpp"
 #include "schedule/work.hpp"
 
@@ -30,7 +31,9 @@ struct SimulationOptions {
     bool warm_l2 = false;
     std::function<void(double)> progress;
     std::function<bool()> stop_requested;
-    RequestSink* sink = nullptr;  // looks on; of a warm L2's launches at the last only
+    RequestSink* sink = nullptr;               // looks on; of a warm L2's launches at the last only
+    bool record_schedule = false;              // keep who ran where and when
+    const LaunchSchedule* schedule = nullptr;  // who runs where and from when; nullptr: the dispatcher says
 };
 
 struct SimulationResult {
@@ -39,6 +42,7 @@ struct SimulationResult {
     Picoseconds time = 0;               // launch -> last CTA's exit
     double sm_cycles = 0;               // SM clock cycles in that time
     std::vector<double> slice_sectors;  // looked up in each simulated slice
+    LaunchSchedule schedule;            // when it was asked for
 };
 
 class Simulation {
@@ -56,6 +60,7 @@ private:
     void show_issued();
     void start(std::span<const Start> starts);
     void follow_power(Picoseconds launched_at);
+    LaunchSchedule schedule() const;
 
     const Machine& machine_;
     const Kernel& kernel_;
@@ -69,6 +74,7 @@ private:
     std::vector<std::unique_ptr<Gpc>> gpcs_;
     std::unique_ptr<Dispatcher> dispatcher_;
     RequestSink* sink_ = nullptr;  // of this launch
+    std::vector<CtaStay> stays_;   // of this launch, by tile; when they are recorded
     Picoseconds window_;
     Picoseconds now_ = 0;
     Picoseconds last_exit_ = 0;

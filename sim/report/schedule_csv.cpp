@@ -22,8 +22,9 @@ const std::vector<std::string>& columns() {
     return kColumns;
 }
 
-// Longer than any launch: keeps picoseconds far from the end of 64 bits.
-constexpr double kLongestNs = 1e12;
+// A second: longer than the launches worth simulating, and short enough that a replay of microseconds taken
+// for nanoseconds ends.
+constexpr double kLongestNs = 1e9;
 constexpr double kMostLaunches = 1 << 24;
 
 // Where each of columns() is in the file's header.
@@ -109,7 +110,7 @@ std::vector<RecordedRun> read_schedule_csv(std::string_view text, const std::str
 LaunchSchedule schedule_of(const RecordedRun& run, std::span<const std::int32_t> tile_of_launch,
                            const Machine& machine) {
     LaunchSchedule schedule(tile_of_launch.size());
-    Picoseconds first = run.stays.begin()->second.stay.start;
+    Picoseconds first = run.stays.begin()->second.stay.start, last = 0;
     for (const auto& [id, entry] : run.stays) {
         if (id >= static_cast<std::int64_t>(tile_of_launch.size())) {
             throw BadInput(fmt::format("{}:{}: launch id {}, but the launch has 0 to {}", run.file,
@@ -121,7 +122,10 @@ LaunchSchedule schedule_of(const RecordedRun& run, std::span<const std::int32_t>
         }
         schedule[static_cast<std::size_t>(id)] = entry.stay;
         first = std::min(first, entry.stay.start);
+        last = std::max(last, entry.stay.end);
     }
+    if (last == first)
+        throw BadInput(fmt::format("{}:{}: run '{}' takes no time", run.file, run.line, run.name));
     for (std::size_t id = 0; id < schedule.size(); ++id) {
         if (tile_of_launch[id] >= 0 && schedule[id].sm < 0) {
             throw BadInput(fmt::format("{}:{}: run '{}' has no launch id {}; a replay needs all {}", run.file,

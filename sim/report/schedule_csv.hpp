@@ -39,7 +39,7 @@ std::vector<RecordedRun> read_schedule_csv(std::string_view text, const std::str
 
 // The run as a schedule of the launch `tile_of_launch` (launch id -> tile, -1: none) on `machine`, its times
 // from its first start on. Throws BadInput for an SM that the machine lacks, for a launch id beyond the
-// launch's, and for one that is missing.
+// launch's, for one that is missing, and for a run that takes no time.
 LaunchSchedule schedule_of(const RecordedRun& run, std::span<const std::int32_t> tile_of_launch,
                            const Machine& machine);
 

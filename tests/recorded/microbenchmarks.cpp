@@ -283,7 +283,7 @@ TEST_CASE("Strided reads of 4 B fetch 64 B around them") {
 TEST_CASE("Writes of whole sectors fill nothing, and half of them cross the fabric") {
     const auto row = recorded_rows(kFile, {{"pattern", "write_16B_per_thread"}}).front();
     const double written = row["lts__t_sectors_srcunit_tex.sum"];
-    StreamRun run(h200(), {20}, 47);
+    StreamRun run(h200(), {3, 20, 36}, 47.0 / 3);
     const Strided walk = strided_lines(run, 32);
     run.run(dealt(walk, Operation::Write, false));
     const auto share = [&](Event event) { return static_cast<double>(run.events()[event]) / walk.accesses; };

@@ -106,7 +106,8 @@ private:
             hopper::barrier_init(full(stage), 1);
             hopper::barrier_init(empty(stage), consumer_warps * cluster_);
         }
-        barriers_.queue.init((consumer_warps + 1) * cluster_);
+        const bool own_queue = args_.work.mode != LaunchMode::Dynamic;
+        barriers_.queue.init((consumer_warps + 1) * (own_queue ? 1 : cluster_));
         hopper::barrier_init_fence();
     }
 
@@ -128,11 +129,12 @@ private:
         hopper::prefetch_descriptor(&args_.a);
         hopper::prefetch_descriptor(&args_.b);
         hopper::prefetch_descriptor(&args_.c);
-        WorkScheduler scheduler(args_.work, cluster_);
-        WorkReader reader;
+        WorkScheduler scheduler(args_.work, cluster_, rank_);
+        const std::uint32_t scheduler_rank = rank_of_scheduler(args_.work, rank_);
+        WorkReader reader(scheduler_rank);
         QueuePosition ring;
         while (true) {
-            if (rank_ == 0) scheduler.publish(barriers_.queue);
+            if (rank_ == scheduler_rank) scheduler.publish(barriers_.queue);
             const Work work = reader.next(barriers_.queue, true);
             if (work.launch_id < 0) return;
             if (args_.work.records) note_start(work.launch_id);
@@ -167,7 +169,7 @@ private:
 
     __device__ void consume() {
         const int group = threadIdx.x / 128;
-        WorkReader reader;
+        WorkReader reader(rank_of_scheduler(args_.work, rank_));
         QueuePosition ring;
         while (true) {
             const Work work = reader.next(barriers_.queue, false);

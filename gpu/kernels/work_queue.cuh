@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who works on which launch id next. The cluster's first CTA decides (grid, static or dynamic) and tells
-// every CTA of the cluster through a two-entry queue in shared memory, so that loads of the next tile start
-// while this one computes.
+// Who works on which launch id next. A two-entry queue in shared memory tells the warps of a CTA, so that
+// loads of the next tile start while this one computes. In grid and static launches each CTA knows its launch
+// ids; in a dynamic one the cluster's first CTA draws them and writes into the queues of all.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,10 @@ struct WorkQueue {
     Work entry[kDepth];
 
     // By one thread, before the cluster-wide barrier that follows initialisation.
-    __device__ void init(std::uint32_t readers_in_cluster) {
+    __device__ void init(std::uint32_t readers) {
         for (int i = 0; i < kDepth; ++i) {
             hopper::barrier_init(hopper::shared_address(&full[i]), 1);
-            hopper::barrier_init(hopper::shared_address(&empty[i]), readers_in_cluster);
+            hopper::barrier_init(hopper::shared_address(&empty[i]), readers);
         }
     }
 };
@@ -53,19 +53,28 @@ struct QueuePosition {
     }
 };
 
-// One thread of the cluster's first CTA.
+// Which CTA of the cluster fills the queue of this one.
+__device__ inline std::uint32_t rank_of_scheduler(const WorkList& list, std::uint32_t own_rank) {
+    return list.mode == LaunchMode::Dynamic ? 0 : own_rank;
+}
+
+// One thread of each CTA that fills a queue.
 class WorkScheduler {
 public:
-    __device__ WorkScheduler(const WorkList& list, std::uint32_t cluster)
-        : list_(list), cluster_(cluster), next_(blockIdx.x / cluster), stride_(gridDim.x / cluster) {}
+    __device__ WorkScheduler(const WorkList& list, std::uint32_t cluster, std::uint32_t rank)
+        : list_(list),
+          cluster_(cluster),
+          rank_(rank),
+          next_(blockIdx.x / cluster),
+          stride_(gridDim.x / cluster) {}
 
-    // Puts the next work item into every CTA's queue.
+    // Puts the next work item into this CTA's queue, or into every CTA's.
     __device__ void publish(WorkQueue& queue) {
         hopper::barrier_wait(hopper::shared_address(&queue.empty[position_.slot]), position_.parity ^ 1);
         const std::int64_t work = take();
         const std::uint32_t full = hopper::shared_address(&queue.full[position_.slot]);
-        if (cluster_ == 1) {
-            queue.entry[position_.slot] = describe(work, 0);
+        if (cluster_ == 1 || list_.mode != LaunchMode::Dynamic) {
+            queue.entry[position_.slot] = describe(work, rank_);
             hopper::barrier_arrive_here(full);
         } else {
             for (std::uint32_t rank = 0; rank < cluster_; ++rank)
@@ -98,6 +107,7 @@ private:
 
     const WorkList& list_;
     std::uint32_t cluster_;
+    std::uint32_t rank_;
     std::int64_t next_;
     std::int64_t stride_;
     QueuePosition position_;
@@ -106,17 +116,21 @@ private:
 // One per warp that reads the queue (all its lanes call).
 class WorkReader {
 public:
+    __device__ explicit WorkReader(std::uint32_t scheduler_rank) : scheduler_(scheduler_rank) {}
+
     __device__ Work next(WorkQueue& queue, bool one_lane) {
         hopper::barrier_wait(hopper::shared_address(&queue.full[position_.slot]), position_.parity);
         const Work work = queue.entry[position_.slot];
         if (!one_lane) __syncwarp();
         if (one_lane || threadIdx.x % 32 == 0)
-            hopper::barrier_arrive(hopper::in_cta(hopper::shared_address(&queue.empty[position_.slot]), 0));
+            hopper::barrier_arrive(
+                hopper::in_cta(hopper::shared_address(&queue.empty[position_.slot]), scheduler_));
         position_.advance(WorkQueue::kDepth);
         return work;
     }
 
 private:
+    std::uint32_t scheduler_;
     QueuePosition position_;
 };
 

@@ -333,8 +333,10 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
 void Gpc::close_stage(std::int32_t index) {
     Slot& s = slot(index);
     Stage& stage = s.stages[ring_of(s.load)];
+    s.uncharged += stage.requests;
     if (stage.missing > 0) {
-        stage.weight = static_cast<float>(stage.requests) / static_cast<float>(stage.missing);
+        stage.weight = static_cast<float>(s.uncharged) / static_cast<float>(stage.missing);
+        s.uncharged = 0;
     } else if (stage.requests > 0) {  // a small box none of whose lines is in the sample: a hit's latency
         const auto sm = static_cast<std::size_t>(sm_of(index));
         stage.ready =

@@ -81,7 +81,7 @@ private:
     struct Stage {
         std::int32_t missing = 0;    // lines that have not landed
         std::uint32_t requests = 0;  // lines, the ones that are not simulated included
-        float weight = 1;            // lines per simulated line of this stage's boxes
+        float weight = 1;            // lines that a simulated line of this stage stands for
         Picoseconds ready = 0;
     };
 
@@ -101,6 +101,8 @@ private:
         Cursor done;           // next step to retire
         bool waiting = false;  // for a stage
         ClusterPlace cluster;
+        // Lines of boxes none of which is simulated: the next simulated ones take their turns at the ports.
+        std::uint32_t uncharged = 0;
         int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on
         Picoseconds issued = 0;       // issue time of the last issued step

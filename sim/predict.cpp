@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "base/error.hpp"
 #include "baseline/baseline.hpp"
@@ -10,6 +12,9 @@
 #include "kernel/residency.hpp"
 #include "order/cluster.hpp"
 #include "schedule/simulation.hpp"
+
+#include "tile/box_table.hpp"
+#include "tile/tile_simulation.hpp"
 
 namespace l2lens {
 namespace {
@@ -42,11 +47,51 @@ int lanes_to_simulate(const Machine& machine, const Work& work, int sample) {
         std::clamp(std::round(wanted), std::min<double>(kFewestLanes, lanes), static_cast<double>(lanes)));
 }
 
-SimulationOptions simulation_options(const Machine& machine, const Work& work,
-                                     const PredictOptions& options) {
+}  // namespace
+
+struct PreparedKernel::Parts {
+    Parts(const Machine& m, const Kernel& k, Mode launched, Engine e)
+        : machine(m),
+          kernel(k),
+          mode(launched),
+          engine(e),
+          resident(checked_residency(m, k, launched)),
+          map(m),
+          all_lanes(map.lanes(), map.lanes()),
+          work(k, map, all_lanes) {}
+
+    std::int64_t wave() const { return static_cast<std::int64_t>(machine.sms.size()) * resident; }
+
+    const Machine& machine;
+    const Kernel& kernel;
+    const Mode mode;
+    const Engine engine;
+    const int resident;  // CTAs per SM
+    const AddressMap map;
+    const LaneSample all_lanes;
+    const Work work;
+    std::optional<BoxTable> boxes;  // of the tile engine
+    double channel_max_over_mean = 1;
+};
+
+PreparedKernel::PreparedKernel(const Machine& machine, const Kernel& kernel, Mode mode, Engine engine,
+                               Executor& executor) {
+    auto parts = std::make_unique<Parts>(machine, kernel, mode, engine);
+    if (engine == Engine::Tile) parts->boxes.emplace(machine, parts->work, parts->map, executor);
+    parts->channel_max_over_mean = channel_max_over_mean(parts->work, parts->map);
+    parts_ = std::move(parts);
+}
+
+PreparedKernel::~PreparedKernel() = default;
+
+namespace {
+
+// One seed's run, whose own parallelism is `inside`.
+SimulationResult run_lines(const PreparedKernel::Parts& parts, const NamedOrder& order,
+                           const PredictOptions& options, int lanes, Executor& inside) {
     SimulationOptions simulation;
-    simulation.mode = options.mode;
-    simulation.lanes = lanes_to_simulate(machine, work, options.sample);
+    simulation.mode = parts.mode;
+    simulation.lanes = lanes;
     simulation.seed = options.seed;
     simulation.warm_l2 = options.warm_l2;
     simulation.progress = options.progress;
@@ -54,26 +99,56 @@ SimulationOptions simulation_options(const Machine& machine, const Work& work,
     simulation.sink = options.sink;
     simulation.record_schedule = options.record_schedule;
     simulation.schedule = options.schedule;
-    return simulation;
+    return Simulation(parts.machine, parts.kernel, order.tile_of_launch, parts.resident, simulation)
+        .run(inside);
 }
 
-// Several seeds run side by side; one seed with many lanes spreads its lanes and GPCs.
-std::vector<SimulationResult> run_seeds(const Machine& machine, const Kernel& kernel, const NamedOrder& order,
-                                        int resident, const SimulationOptions& base, int seeds,
-                                        Executor& executor) {
-    std::vector<SimulationResult> results(static_cast<std::size_t>(seeds));
+SimulationResult run_tiles(const PreparedKernel::Parts& parts, const NamedOrder& order,
+                           const PredictOptions& options, int lanes) {
+    TileOptions simulation;
+    simulation.mode = parts.mode;
+    simulation.lines_per_line = static_cast<double>(parts.map.lanes()) / lanes;
+    simulation.seed = options.seed;
+    simulation.warm_l2 = options.warm_l2;
+    simulation.progress = options.progress;
+    simulation.stop_requested = options.stop_requested;
+    simulation.record_schedule = options.record_schedule;
+    simulation.schedule = options.schedule;
+    return simulate_tiles(parts.machine, parts.work, *parts.boxes, order.tile_of_launch, parts.resident,
+                          simulation);
+}
+
+// What the event loop counted for each seed, and what a flat LRU says.
+struct Runs {
+    std::vector<SimulationResult> results;
+    double flat_lru_hit_rate_pct = 0;
+};
+
+// Several seeds run side by side, the flat LRU beside them; one seed with many lanes spreads its lanes and
+// GPCs.
+Runs run_seeds(const PreparedKernel::Parts& parts, const NamedOrder& order, const PredictOptions& options,
+               int lanes, Executor& executor) {
+    const auto seeds = static_cast<std::size_t>(options.seeds);
+    Runs runs;
+    runs.results.resize(seeds);
     SerialExecutor serial;
     constexpr int kLanesWorthSpreading = 12;  // fewer finish before the threads have met
-    Executor& inside = seeds == 1 && base.lanes >= kLanesWorthSpreading ? executor : serial;
-    executor.for_each(results.size(), [&](std::size_t i) {
-        SimulationOptions options = base;
-        options.seed = base.seed + i;
-        if (i > 0) options.progress = nullptr;
-        if (i > 0) options.sink = nullptr;
-        if (i > 0) options.record_schedule = false;
-        results[i] = Simulation(machine, kernel, order.tile_of_launch, resident, options).run(inside);
+    Executor& inside = seeds == 1 && lanes >= kLanesWorthSpreading ? executor : serial;
+    executor.for_each(seeds + 1, [&](std::size_t i) {
+        if (i == seeds) {
+            runs.flat_lru_hit_rate_pct =
+                flat_lru_hit_rate(parts.work, order.tile_of_launch, parts.wave(), parts.machine.l2_bytes());
+            return;
+        }
+        PredictOptions own = options;
+        own.seed = options.seed + i;
+        if (i > 0) own.progress = nullptr;
+        if (i > 0) own.sink = nullptr;
+        if (i > 0) own.record_schedule = false;
+        runs.results[i] = parts.engine == Engine::Tile ? run_tiles(parts, order, own, lanes)
+                                                       : run_lines(parts, order, own, lanes, inside);
     });
-    return results;
+    return runs;
 }
 
 // Times averaged over the seeds, and what one counted event of all of them together stands for.
@@ -119,43 +194,50 @@ NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSe
     return order;
 }
 
-Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrder& order,
-                   const PredictOptions& options, Executor& executor) {
-    const int resident = checked_residency(machine, kernel, options.mode);
-    const AddressMap map(machine);
-    const LaneSample all_lanes(map.lanes(), map.lanes());
-    const Work work(kernel, map, all_lanes);
+Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, const PredictOptions& options,
+                   Executor& executor) {
+    const PreparedKernel::Parts& parts = prepared.parts();
+    if (options.sink != nullptr && parts.engine == Engine::Tile)
+        throw BadInput("the tile engine keeps no trace: take --engine line");
 
     // Schedule and memory: the event loop.
-    const SimulationOptions simulation = simulation_options(machine, work, options);
-    auto results = run_seeds(machine, kernel, order, resident, simulation, options.seeds, executor);
+    const int lanes = lanes_to_simulate(parts.machine, parts.work, options.sample);
+    Runs runs = run_seeds(parts, order, options, lanes, executor);
 
     // Counters: what the loop counted, named as the hardware names it, beside what simpler models say.
     Events events;
-    for (const SimulationResult& result : results) events += result.events;
-    RunTotals totals = mean_of(results);
-    totals.slices = machine.slices();
-    totals.l2_ghz = machine.clock.l2_ghz;
-    totals.ctas_per_sm = resident;
-    const std::int64_t wave = static_cast<std::int64_t>(machine.sms.size()) * resident;
-    totals.waves = static_cast<double>(order.tile_of_launch.size()) / static_cast<double>(wave);
-    totals.closed_form_hit_rate_pct = closed_form_hit_rate(work, order.tile_of_launch, wave);
-    totals.flat_lru_hit_rate_pct = flat_lru_hit_rate(work, order.tile_of_launch, wave, machine.l2_bytes());
-    totals.channel_max_over_mean = channel_max_over_mean(work, map);
+    for (const SimulationResult& result : runs.results) events += result.events;
+    RunTotals totals = mean_of(runs.results);
+    totals.slices = parts.machine.slices();
+    totals.l2_ghz = parts.machine.clock.l2_ghz;
+    totals.ctas_per_sm = parts.resident;
+    totals.waves = static_cast<double>(order.tile_of_launch.size()) / static_cast<double>(parts.wave());
+    totals.closed_form_hit_rate_pct = closed_form_hit_rate(parts.work, order.tile_of_launch, parts.wave());
+    totals.flat_lru_hit_rate_pct = runs.flat_lru_hit_rate_pct;
+    totals.channel_max_over_mean = parts.channel_max_over_mean;
 
     Prediction prediction;
     prediction.order = order.name;
-    prediction.mode = options.mode;
-    prediction.sample = static_cast<int>(std::lround(static_cast<double>(map.lanes()) / simulation.lanes));
+    prediction.mode = parts.mode;
+    prediction.engine = parts.engine;
+    prediction.sample = parts.engine == Engine::Tile
+                            ? 1
+                            : static_cast<int>(std::lround(static_cast<double>(parts.map.lanes()) / lanes));
     prediction.seeds = options.seeds;
     prediction.time_ns = totals.time_ns;
-    prediction.ctas_per_sm = resident;
+    prediction.ctas_per_sm = parts.resident;
     prediction.waves = totals.waves;
     prediction.counters = evaluate_metrics(MetricKind::Hardware, events, totals);
     prediction.metrics = evaluate_metrics(MetricKind::Neutral, events, totals);
     prediction.footprint = order.footprint;
-    prediction.schedule = std::move(results.front().schedule);
+    prediction.schedule = std::move(runs.results.front().schedule);
     return prediction;
+}
+
+Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrder& order,
+                   const PredictOptions& options, Executor& executor) {
+    const PreparedKernel prepared(machine, kernel, options.mode, options.engine, executor);
+    return predict(prepared, order, options, executor);
 }
 
 }  // namespace l2lens

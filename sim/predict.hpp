@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,16 +29,21 @@ struct NamedOrder {
     WaveFootprint footprint;
 };
 
+// What is simulated as one unit: a 128 B line, or a whole box (tile/: an order in milliseconds).
+enum class Engine { Line, Tile };
+
 struct PredictOptions {
     Mode mode = Mode::Grid;
-    int sample = 0;  // simulate 1/sample of the slices; 1: every line; 0: auto
+    Engine engine = Engine::Line;
+    int sample = 0;  // line engine: simulate 1/sample of the slices; 1: every line; 0: auto
     int seeds = 1;   // independent runs, averaged
     std::uint64_t seed = 0;
     bool warm_l2 = false;                  // --l2 warm: the kernel ran just before
     std::function<void(double)> progress;  // called with [0, 1], from one thread
     std::function<bool()> stop_requested;  // polled; true ends the run with Interrupted
-    RequestSink* sink = nullptr;           // sees every box of the first seed's run leave its SM
-    bool record_schedule = false;          // keep who ran where and when, of the first seed's run
+    // Line engine: sees every box of the first seed's run leave its SM.
+    RequestSink* sink = nullptr;
+    bool record_schedule = false;  // keep who ran where and when, of the first seed's run
     // Who ran where and from when, by launch id; then only what happens inside a CTA is simulated. nullptr:
     // the schedule is simulated, too.
     const LaunchSchedule* schedule = nullptr;
@@ -46,7 +52,8 @@ struct PredictOptions {
 struct Prediction {
     std::string order;
     Mode mode = Mode::Grid;
-    int sample = 1;  // what was simulated: 1/sample
+    Engine engine = Engine::Line;
+    int sample = 1;  // what was simulated: 1/sample of the slices, all of them by the tile engine
     int seeds = 1;
     double time_ns = 0;
     int ctas_per_sm = 0;
@@ -64,7 +71,30 @@ struct Prediction {
 NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSequence& sequence,
                      const Machine& machine);
 
-// Runs one order. Deterministic: the same result for any number of threads of `executor`.
+// What all orders of a kernel on a machine share: made once, then read by every prediction, on any thread.
+// Machine and kernel must outlive it.
+class PreparedKernel {
+public:
+    // Throws BadInput when no CTA fits an SM, or when the engine does not know such a machine.
+    PreparedKernel(const Machine& machine, const Kernel& kernel, Mode mode, Engine engine,
+                   Executor& executor);
+    ~PreparedKernel();
+    PreparedKernel(const PreparedKernel&) = delete;
+    PreparedKernel& operator=(const PreparedKernel&) = delete;
+
+    struct Parts;
+    const Parts& parts() const { return *parts_; }
+
+private:
+    std::unique_ptr<const Parts> parts_;
+};
+
+// Runs one order, in the mode and with the engine that the kernel was prepared for. Deterministic: the same
+// result for any number of threads of `executor`. Throws BadInput for a sink in the tile engine.
+Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, const PredictOptions& options,
+                   Executor& executor);
+
+// The same for a kernel of which one order is asked for.
 Prediction predict(const Machine& machine, const Kernel& kernel, const NamedOrder& order,
                    const PredictOptions& options, Executor& executor);
 

@@ -54,6 +54,10 @@ int parse_sample(const std::string& text) {
     return static_cast<int>(divisor);
 }
 
+Engine parse_engine(const std::string& text) {
+    return parse_choice("--engine", text, {"line", "tile"}) == "tile" ? Engine::Tile : Engine::Line;
+}
+
 GridShape parse_grid(const std::string& text) {
     const std::size_t x = text.find('x');
     std::uint64_t rows = 0, columns = 0;

@@ -23,6 +23,9 @@ const std::string& parse_choice(const std::string& option, const std::string& te
 // "auto" is 0, "1" is every line, "1/16" is 16.
 int parse_sample(const std::string& text);
 
+// "line" or "tile".
+Engine parse_engine(const std::string& text);
+
 // "64x32": tile rows x tile columns.
 GridShape parse_grid(const std::string& text);
 

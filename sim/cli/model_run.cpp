@@ -39,12 +39,12 @@ bool came_with_a_list(const std::string& name, const std::vector<std::string>& a
     return false;
 }
 
-Prediction predict_one(const Machine& machine, const Kernel& kernel, const NamedOrder& order,
-                       PredictOptions options, Executor& executor, Progress& progress, std::size_t item) {
+Prediction predict_one(const PreparedKernel& prepared, const NamedOrder& order, PredictOptions options,
+                       Executor& executor, Progress& progress, std::size_t item) {
     throw_if_interrupted();
     options.progress = [&progress, item](double fraction) { progress.update(item, fraction); };
     options.stop_requested = interrupted;
-    Prediction prediction = predict(machine, kernel, order, options, executor);
+    Prediction prediction = predict(prepared, order, options, executor);
     progress.finish(item);
     return prediction;
 }
@@ -110,14 +110,15 @@ std::vector<Prediction> predict_orders(const Machine& machine, const Kernel& ker
                                        Executor& executor, bool quiet) {
     std::vector<Prediction> predictions(orders.size());
     Progress progress("predicting orders", orders.size(), quiet);
+    const PreparedKernel prepared(machine, kernel, options.mode, options.engine, executor);
     if (orders.size() >= static_cast<std::size_t>(executor.threads())) {
         executor.for_each(orders.size(), [&](std::size_t i) {
             SerialExecutor serial;
-            predictions[i] = predict_one(machine, kernel, orders[i], options, serial, progress, i);
+            predictions[i] = predict_one(prepared, orders[i], options, serial, progress, i);
         });
     } else {
         for (std::size_t i = 0; i < orders.size(); ++i) {
-            predictions[i] = predict_one(machine, kernel, orders[i], options, executor, progress, i);
+            predictions[i] = predict_one(prepared, orders[i], options, executor, progress, i);
         }
     }
     return predictions;

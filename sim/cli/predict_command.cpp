@@ -22,7 +22,7 @@ struct Arguments {
     std::string gpu = "h200";
     std::vector<std::string> orders;
     std::string mode;
-    std::string engine = "line";
+    std::string engine = "auto";
     std::string sample = "auto";
     std::string seeds = "1";
     std::string l2 = "cold";
@@ -30,8 +30,10 @@ struct Arguments {
 };
 
 PredictOptions predict_options(const Arguments& arguments, const CommonOptions& common) {
-    parse_choice("--engine", arguments.engine, {"line"});
     PredictOptions options;
+    if (arguments.engine != "auto") options.engine = parse_engine(arguments.engine);
+    if (options.engine == Engine::Tile && arguments.sample != "auto")
+        throw BadInput("--sample: slices are a matter of --engine line; the tile engine moves whole boxes");
     if (!arguments.mode.empty()) parse_mode(arguments.mode);
     options.sample = parse_sample(arguments.sample);
     options.seeds = static_cast<int>(parse_whole("--seeds", arguments.seeds, 1, 1000));
@@ -57,6 +59,13 @@ std::string schedules_text(const std::vector<Prediction>& predictions) {
     return text;
 }
 
+// What `--engine auto` is: lines while it takes seconds, whole boxes to search among many orders.
+Engine engine_for(std::size_t orders, const Arguments& arguments, const Machine& machine) {
+    constexpr std::size_t kOrdersByLine = 24;  // `common` and its variations
+    const bool can = machine.partitions <= 2 && arguments.sample == "auto";
+    return can && orders > kOrdersByLine ? Engine::Tile : Engine::Line;
+}
+
 ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const auto start = std::chrono::steady_clock::now();
     const Output output(invocation.common);
@@ -74,6 +83,8 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
         arguments.orders.empty() ? std::vector<std::string>{"common"} : arguments.orders;
     const std::vector<NamedOrder> orders =
         named_orders(order_names, machine, kernel, [&](const std::string& text) { output.note(text); });
+
+    if (arguments.engine == "auto") options.engine = engine_for(orders.size(), arguments, machine);
 
     TbbExecutor executor(threads);
     const std::vector<Prediction> predictions =
@@ -104,7 +115,10 @@ void add_predict_command(CLI::App& root, Invocation& invocation, Commands& comma
         "may be repeated");
     app->add_option("--mode", arguments->mode, "Launch: grid, static or dynamic (persistent)")
         ->capture_default_str();
-    app->add_option("--engine", arguments->engine, "What is simulated as one unit: line")
+    app->add_option("--engine", arguments->engine,
+                    "What is simulated as one unit: line, tile (a whole box: milliseconds an order), or auto "
+                    "(tile beyond "
+                    "24 orders)")
         ->capture_default_str();
     app->add_option("--sample", arguments->sample, "Share of the slices to simulate: auto, 1 or 1/N")
         ->capture_default_str();

@@ -33,6 +33,7 @@ struct Arguments {
     std::string gpu = "h200";
     std::vector<std::string> tolerances;
     std::string split;
+    std::string engine = "line";
     std::string sample = "auto";
     std::string seeds = "1";
 };
@@ -159,6 +160,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
     const Tolerances given = tolerances_of(arguments);
     PredictOptions options;
+    options.engine = parse_engine(arguments.engine);
     options.sample = parse_sample(arguments.sample);
     options.seeds = static_cast<int>(parse_whole("--seeds", arguments.seeds, 1, 1000));
     options.seed = invocation.common.seed_number();
@@ -260,6 +262,8 @@ void add_validate_command(CLI::App& root, Invocation& invocation, Commands& comm
         "COUNTER=P[,...]: largest median error in percent (points for rates); default: the accepted figures "
         "shipped with the recorded data");
     app->add_option("--split", arguments->split, "Only rows with this value in column 'split', as in test");
+    app->add_option("--engine", arguments->engine, "What is simulated as one unit: line or tile")
+        ->capture_default_str();
     app->add_option("--sample", arguments->sample, "Share of the slices to simulate: auto, 1 or 1/N")
         ->capture_default_str();
     app->add_option("--seeds", arguments->seeds, "Independent runs to average")->capture_default_str();

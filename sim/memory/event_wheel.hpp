@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A calendar queue for one unit of the model. Events are kept in buckets of half a nanosecond and leave a
-// bucket in the order in which they were pushed: (time / bucket, push order) is the total order of a unit,
-// whoever runs it. Times further away than the wheel is wide wait in an overflow list; they are pulled in
-// before anything else can be pushed into their bucket, so the order holds for them too.
+// A calendar queue for one unit of the model. Events are kept in buckets (of half a nanosecond, if nothing
+// else is said) and leave a bucket in the order in which they were pushed: (time / bucket, push order) is the
+// total order of a unit, whoever runs it. Times further away than the wheel is wide wait in an overflow list;
+// they are pulled in before anything else can be pushed into their bucket, so the order holds for them too.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ namespace l2lens {
 
 inline constexpr int kBucketShift = 9;  // 512 ps: finer than any clock cycle modelled
 
-template <class Payload>
+// A bucket is 2^Shift picoseconds, the wheel Size buckets wide (a power of two).
+template <class Payload, int Shift = kBucketShift, std::size_t Size = 4096>
 class EventWheel {
 public:
     struct Event {
@@ -25,13 +26,13 @@ public:
         Payload payload;
     };
 
-    EventWheel() { head_.fill(kNone); }
+    EventWheel() { slots_.fill({kNone, kNone}); }
 
     bool empty() const { return live_ == 0; }
 
     // Schedules an event; one in the past of the unit (a server that answers at once) is due now.
     void push(Picoseconds time, const Payload& payload) {
-        std::int64_t bucket = time >> kBucketShift;
+        std::int64_t bucket = time >> Shift;
         if (bucket < now_) bucket = now_;
         const std::int32_t node = take_node();
         nodes_[static_cast<std::size_t>(node)] = {time, kNone, payload};
@@ -47,7 +48,7 @@ public:
     // may push. Afterwards nothing may be pushed before `end`.
     template <class Body>
     void run_until(Picoseconds end, Body&& body) {
-        const std::int64_t last = end >> kBucketShift;
+        const std::int64_t last = end >> Shift;
         while (now_ < last) {
             if (live_ == 0) {
                 advance(last);
@@ -61,10 +62,11 @@ public:
             }
             now_ = bucket;
             const std::size_t slot = static_cast<std::size_t>(bucket) & kMask;
-            while (head_[slot] != kNone) {
-                const std::int32_t node = head_[slot];
+            std::int32_t& head = slots_[slot].head;
+            while (head != kNone) {
+                const std::int32_t node = head;
                 Node& n = nodes_[static_cast<std::size_t>(node)];
-                head_[slot] = n.next;
+                head = n.next;
                 const Event event{n.time, n.payload};
                 free_.push_back(node);
                 --live_;
@@ -75,9 +77,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t kSize = 4096;  // 2.1 us
-    static constexpr std::size_t kMask = kSize - 1;
-    static constexpr std::int64_t kHalf = kSize / 2;
+    static constexpr std::size_t kMask = Size - 1;
+    static constexpr std::int64_t kHalf = Size / 2;
     static constexpr std::int32_t kNone = -1;
 
     struct Node {
@@ -90,7 +91,7 @@ private:
         std::int32_t node;
     };
 
-    std::int64_t horizon() const { return epoch_ + static_cast<std::int64_t>(kSize); }
+    std::int64_t horizon() const { return epoch_ + static_cast<std::int64_t>(Size); }
 
     std::int32_t take_node() {
         if (free_.empty()) {
@@ -104,13 +105,13 @@ private:
 
     void append(std::int64_t bucket, std::int32_t node) {
         const std::size_t slot = static_cast<std::size_t>(bucket) & kMask;
-        if (head_[slot] == kNone) {
-            head_[slot] = node;
+        if (slots_[slot].head == kNone) {
+            slots_[slot].head = node;
             occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
         } else {
-            nodes_[static_cast<std::size_t>(tail_[slot])].next = node;
+            nodes_[static_cast<std::size_t>(slots_[slot].tail)].next = node;
         }
-        tail_[slot] = node;
+        slots_[slot].tail = node;
     }
 
     // Moves the clock to `bucket`, at most to the end of the current half of the wheel, where the next half
@@ -145,9 +146,12 @@ private:
         return stop;
     }
 
-    std::array<std::int32_t, kSize> head_;
-    std::array<std::int32_t, kSize> tail_;
-    std::array<std::uint64_t, kSize / 64> occupied_{};
+    struct Slot {
+        std::int32_t head;
+        std::int32_t tail;
+    };
+    std::array<Slot, Size> slots_;
+    std::array<std::uint64_t, Size / 64> occupied_{};
     std::vector<Node> nodes_;
     std::vector<std::int32_t> free_;
     std::vector<Far> overflow_;

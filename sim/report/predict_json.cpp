@@ -26,7 +26,7 @@ ordered_json result_json(const Prediction& prediction, std::size_t rank) {
             {"mode", mode_name(prediction.mode)},
             {"rank", rank},
             {"time_us", json_of(rounded(*find_metric("time_us"), prediction.time_ns / 1000.0))},
-            {"engine", "line"},
+            {"engine", engine_name(prediction.engine)},
             {"sample", prediction.sample == 1 ? "1" : fmt::format("1/{}", prediction.sample)},
             {"seeds", prediction.seeds},
             {"counters", values_json(prediction.counters, MetricKind::Hardware)},

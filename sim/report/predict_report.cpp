@@ -20,6 +20,10 @@ std::string_view mode_name(Mode mode) {
     return "";
 }
 
+std::string_view engine_name(Engine engine) {
+    return engine == Engine::Tile ? "tile" : "line";
+}
+
 std::vector<std::size_t> ranking(std::span<const Prediction> predictions) {
     std::vector<std::size_t> order(predictions.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -33,6 +33,7 @@ struct PredictReport {
 };
 
 std::string_view mode_name(Mode mode);
+std::string_view engine_name(Engine engine);
 
 // Indices into `predictions`, fastest first; equal times keep their places.
 std::vector<std::size_t> ranking(std::span<const Prediction> predictions);

@@ -66,6 +66,7 @@ std::string predict_header(const PredictReport& report) {
     const Prediction& first = report.predictions.front();
     text += fmt::format(", {:.1f} waves", first.waves);
     if (first.mode != Mode::Grid) text += fmt::format(", persistent CTAs ({})", mode_name(first.mode));
+    if (first.engine == Engine::Tile) text += ", tile engine";
     return text;
 }
 

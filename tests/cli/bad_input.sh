@@ -74,6 +74,7 @@ refuses "--sample" predict gemm --sample 1/0
 refuses "unknown mode 'statik'; did you mean 'static'?" predict gemm --mode statik
 refuses "--l2" predict gemm --l2 hot
 refuses "--engine" predict gemm --engine lines
+refuses "--sample" predict gemm --engine tile --sample 1/4
 refuses "--color" predict gemm --color red
 refuses "contradict" predict gemm mode=static --mode grid
 

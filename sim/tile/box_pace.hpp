@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long boxes take on the SMs' side, at the SM clock of the moment.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "base/units.hpp"
+#include "machine/machine.hpp"
+
+#include "tile/box_table.hpp"
+
+namespace l2lens {
+
+// Times of the boxes of one shape.
+struct BoxPace {
+    Picoseconds busy = 0;        // of the load engine that sends its requests
+    Picoseconds half_span = 0;   // from its middle request to its last one
+    Picoseconds in_sm = 0;       // of an SM's port
+    Picoseconds last_in_sm = 0;  // its last line's share of that
+};
+
+class BoxPaces {
+public:
+    BoxPaces(const Machine& machine, const BoxTable& boxes)
+        : machine_(machine), boxes_(boxes), paces_(boxes.shapes().size()) {}
+
+    const BoxPace& of(std::uint32_t shape) const { return paces_[shape]; }
+
+    // SM cycles from now on last this long. What changes nothing worth mentioning is left as it is.
+    void set_cycle(double picoseconds) {
+        constexpr double kWorthMentioning = 5e-4;
+        if (std::abs(picoseconds - cycle_) < kWorthMentioning * picoseconds) return;
+        cycle_ = picoseconds;
+        const double line = picoseconds / machine_.bandwidth.issue_lines_per_cycle;
+        const double landing = picoseconds / machine_.bandwidth.sm_lines_per_cycle / kSectorsPerLine;
+        for (std::size_t i = 0; i < paces_.size(); ++i) {
+            const BoxShape& shape = boxes_.shapes()[i];
+            if (shape.requests == 0) continue;
+            paces_[i].busy = static_cast<Picoseconds>(shape.requests * line);
+            paces_[i].half_span = static_cast<Picoseconds>((shape.requests - 1) * line / 2);
+            paces_[i].in_sm = static_cast<Picoseconds>(shape.sectors * landing);
+            paces_[i].last_in_sm = paces_[i].in_sm / static_cast<Picoseconds>(shape.requests);
+        }
+    }
+
+private:
+    const Machine& machine_;
+    const BoxTable& boxes_;
+    std::vector<BoxPace> paces_;  // per shape
+    double cycle_ = 0;
+};
+
+}  // namespace l2lens

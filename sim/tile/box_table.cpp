@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile/box_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "memory/promotion.hpp"
+
+#include "tile/dense_ids.hpp"
+#include "tile/set_fullness.hpp"
+
+namespace l2lens {
+namespace {
+
+// One box of one walk, before it has a number.
+struct Measured {
+    BoxShape shape;
+    LineNumber first = 0;
+    LineNumber last = 0;
+    std::uint8_t first_byte = 0;
+    std::uint8_t end_byte = 0;
+    std::uint32_t lines = 0;     // distinct ones
+    std::uint64_t hash = 0;      // of the lines, where first, last and number do not tell which they are
+    bool shares_before = false;  // lines with the box of the step before, but not all of them
+
+    bool same_region(const Measured& other) const {
+        return first == other.first && last == other.last && lines == other.lines && hash == other.hash;
+    }
+};
+
+// A line and what of it is there.
+struct HeldLine {
+    LineNumber line;
+    SectorMask valid;
+};
+
+// By table: without a CPU's own instruction a population count is a call.
+std::uint32_t count(SectorMask sectors) {
+    constexpr std::array<std::uint8_t, 16> kBits{0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+    return kBits[sectors & 15u];
+}
+
+// Does every request of the walk's boxes go to a line of its own? So it is with aligned rows.
+bool lines_are_distinct(const Tensor& tensor, const BoxWalk& walk) {
+    const auto inner = static_cast<std::size_t>(tensor.rank - 1);
+    for (std::size_t d = 0; d < inner; ++d) {
+        if (tensor.stride_bytes[d] % kLineBytes != 0) return false;
+    }
+    const std::int64_t start = walk.start[inner] * tensor.element_bytes;
+    const std::int64_t step = walk.step[inner] * tensor.element_bytes;
+    const std::int64_t width = walk.extent[inner] * tensor.element_bytes;
+    if (walk.path != Path::Tma) return start % kLineBytes == 0 && step % kLineBytes == 0;
+    if (start % kLineBytes == 0 && step % kLineBytes == 0) return true;
+    // Parts of a line, none of which crosses into the next.
+    return start >= 0 && kLineBytes % width == 0 && start % width == 0 && step % width == 0;
+}
+
+// Measures the boxes of a walk one after the other.
+class WalkMeasure {
+public:
+    WalkMeasure(const Machine& machine, const Tensor& tensor, const BoxWalk& walk, const AddressMap& map)
+        : tensor_(tensor),
+          walk_(walk),
+          map_(map),
+          fetch_(walk.path == Path::Tma ? machine.l2.tensor_fetch_bytes : machine.l2.fetch_bytes),
+          distinct_(lines_are_distinct(tensor, walk)) {}
+
+    Measured step(std::int64_t k) {
+        Measured box;
+        requests_.clear();
+        for_each_line(tensor_, walk_, k, [&](const LineRequest& request) {
+            if (box.shape.requests++ == 0) {
+                box.first = request.line;
+                box.first_byte = request.first_byte;
+            }
+            box.last = request.line;
+            box.end_byte = static_cast<std::uint8_t>(request.first_byte + request.bytes);
+            const std::uint32_t sectors = count(request.sectors);
+            box.shape.sectors += sectors;
+            BoxPart& part = box.shape.part[static_cast<std::size_t>(map_.home(request.line))];
+            part.requests += 1;
+            part.sectors += sectors;
+            part.partial += count(request.partial);
+            if (distinct_) {
+                part.lines += 1;
+                part.fetched += count(promote(request.sectors, fetch_));
+            } else {
+                requests_.push_back(request);
+            }
+        });
+        if (distinct_) {
+            box.lines = box.shape.requests;
+            for (BoxPart& part : box.shape.part) {
+                part.missed = part.missed_after = part.sectors;
+                part.fetched_after = part.fetched;
+            }
+        } else {
+            measure_shared(box);
+        }
+        return box;
+    }
+
+private:
+    // Lines that several requests, or the box before, ask for.
+    void measure_shared(Measured& box) {
+        std::stable_sort(requests_.begin(), requests_.end(),
+                         [](const LineRequest& a, const LineRequest& b) { return a.line < b.line; });
+        held_.clear();
+        auto before = before_.begin();
+        std::uint32_t added = 0;
+        for (std::size_t i = 0; i < requests_.size();) {
+            const LineNumber line = requests_[i].line;
+            while (before != before_.end() && before->line < line) ++before;
+            const bool shared = before != before_.end() && before->line == line;
+            BoxPart& part = box.shape.part[static_cast<std::size_t>(map_.home(line))];
+            SectorMask alone = 0, after = shared ? before->valid : SectorMask{0};
+            for (; i < requests_.size() && requests_[i].line == line; ++i) {
+                const SectorMask asked = requests_[i].sectors;
+                fetch(asked, alone, part.missed, part.fetched);
+                fetch(asked, after, part.missed_after, part.fetched_after);
+            }
+            held_.push_back({line, alone});
+            ++box.lines;
+            box.hash += mix64(line);
+            if (shared) continue;
+            ++part.lines;
+            ++added;
+        }
+        box.shares_before = added < box.lines && added > 0;
+        before_.swap(held_);
+    }
+
+    void fetch(SectorMask asked, SectorMask& valid, std::uint32_t& missed, std::uint32_t& fetched) const {
+        const auto missing = static_cast<SectorMask>(asked & ~valid);
+        const auto brought = static_cast<SectorMask>(promote(missing, fetch_) & ~valid);
+        missed += count(missing);
+        fetched += count(brought);
+        valid |= brought;
+    }
+
+    const Tensor& tensor_;
+    const BoxWalk& walk_;
+    const AddressMap& map_;
+    int fetch_;
+    bool distinct_;
+    std::vector<LineRequest> requests_;
+    std::vector<HeldLine> held_;    // by this step's box
+    std::vector<HeldLine> before_;  // by the last one's
+};
+
+std::uint64_t hash_of(const BoxShape& shape) {
+    std::uint64_t h = shape.requests;
+    for (const BoxPart& part : shape.part) {
+        for (const std::uint32_t n : {part.requests, part.sectors, part.partial, part.lines, part.missed,
+                                      part.fetched, part.missed_after, part.fetched_after})
+            h = mix64(h ^ n);
+    }
+    return h;
+}
+
+// Boxes of whole lines, or whose misses bring whole lines, are held together with others of the same lines.
+bool holds_whole_lines(const Measured& box) {
+    std::uint32_t fetched = 0;
+    for (const BoxPart& part : box.shape.part) fetched += part.fetched;
+    return fetched == box.lines * kSectorsPerLine;
+}
+
+}  // namespace
+
+BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& map, Executor& executor) {
+    if (machine.partitions > kMostHomes) {
+        throw BadInput(machine.name + " has " + std::to_string(machine.partitions) +
+                       " L2 partitions; the tile engine knows at most " + std::to_string(kMostHomes) +
+                       ": take --engine line");
+    }
+    first_step_.push_back(0);
+    for (std::size_t w = 0; w < work.walks(); ++w) {
+        first_step_.push_back(first_step_.back() +
+                              static_cast<std::size_t>(work.walk_steps(static_cast<std::int32_t>(w))));
+    }
+    std::vector<Measured> measured(first_step_.back());
+    executor.for_each(work.walks(), [&](std::size_t w) {
+        const BoxWalk& walk = work.walk(static_cast<std::int32_t>(w));
+        WalkMeasure measure(machine, work.kernel().tensors[static_cast<std::size_t>(walk.tensor)], walk, map);
+        for (std::size_t i = first_step_[w]; i < first_step_[w + 1]; ++i)
+            measured[i] = measure.step(static_cast<std::int64_t>(i - first_step_[w]));
+    });
+
+    DenseIds box_ids(measured.size()), region_ids(measured.size()), shape_ids(measured.size());
+    std::vector<std::size_t> first_of_box, first_of_region;  // where each was met first
+    box_of_step_.reserve(measured.size());
+    for (std::size_t w = 0; w < work.walks(); ++w) {
+        const BoxWalk& walk = work.walk(static_cast<std::int32_t>(w));
+        const std::uint64_t kind =
+            mix64(static_cast<std::uint64_t>(walk.tensor) * 8 + static_cast<std::uint64_t>(walk.path) * 2 +
+                  (work.walk_stores(static_cast<std::int32_t>(w)) ? 1u : 0u));
+        casts_.push_back(
+            {static_cast<std::uint8_t>(walk.multicast), static_cast<std::uint8_t>(walk.multicast_axis)});
+        Totals& totals = totals_.emplace_back();
+        std::uint32_t region_before = kNoRegion;
+        for (std::size_t i = first_step_[w]; i < first_step_[w + 1]; ++i) {
+            const Measured& m = measured[i];
+            totals.requests += m.shape.requests;
+            totals.sectors += m.shape.sectors;
+            const std::uint32_t shape = shape_ids.find_or_add(
+                hash_of(m.shape), [&](std::uint32_t id) { return shapes_[id] == m.shape; });
+            if (shape == shapes_.size()) shapes_.push_back(m.shape);
+
+            // Two boxes of one tensor that begin and end alike and ask for as much are the same box.
+            const std::uint64_t place = mix64(m.first ^ mix64(m.last ^ mix64(m.lines ^ m.hash)));
+            const std::uint64_t ends = static_cast<std::uint64_t>(m.first_byte) * 256 + m.end_byte;
+            const std::uint32_t id = box_ids.find_or_add(
+                mix64(place ^ mix64(ends ^ mix64(shape ^ kind))), [&](std::uint32_t other) {
+                    const Measured& o = measured[first_of_box[other]];
+                    return o.same_region(m) && o.first_byte == m.first_byte && o.end_byte == m.end_byte &&
+                           boxes_[other].shape == shape;
+                });
+            if (id == boxes_.size()) {
+                std::uint32_t region = static_cast<std::uint32_t>(first_of_region.size());
+                if (holds_whole_lines(m)) {
+                    region = region_ids.find_or_add(place, [&](std::uint32_t other) {
+                        return measured[first_of_region[other]].same_region(m);
+                    });
+                } else {
+                    region_ids.add();
+                }
+                if (region == first_of_region.size()) first_of_region.push_back(i);
+                first_of_box.push_back(i);
+                boxes_.push_back({region, m.shares_before ? region_before : kNoRegion, shape});
+            }
+            box_of_step_.push_back(id);
+            region_before = boxes_[id].region;
+        }
+    }
+    regions_ = first_of_region.size();
+    fullness_ = l2lens::set_fullness(machine, work, map);
+}
+
+}  // namespace l2lens

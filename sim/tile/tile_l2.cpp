@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile/tile_l2.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace l2lens {
+
+TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, int ctas_per_sm,
+               double lines_per_line, std::uint64_t seed, TileWheel& wheel)
+    : machine_(machine),
+      boxes_(boxes),
+      paces_(paces),
+      wheel_(wheel),
+      t_(MemoryTiming::of(machine)),
+      dram_jitter_(static_cast<Picoseconds>(t_.dram_jitter_ps)),
+      dram_opens_(t_.dram + static_cast<Picoseconds>(t_.dram_jitter_ps * std::log(lines_per_line))),
+      dram_sector_(static_cast<double>(t_.dram_sector) / machine.l2.slices_per_partition),
+      hit_ramp_(
+          static_cast<Picoseconds>(machine.latency.slice_spread_cycles * 1000.0 / machine.clock.sm_max_ghz)),
+      curve_(t_.dram_jitter_ps),
+      max_requesters_(machine.coalescer.present ? machine.coalescer.max_requesters : 1),
+      gpcs_(static_cast<std::uint32_t>(machine.gpcs)),
+      partition_of_gpc_(gpcs_),
+      cpc_ports_(gpcs_ * Landing::kMostCpcs),
+      parts_(boxes.regions() * kMostHomes * kMostHomes),
+      slices_(static_cast<std::size_t>(machine.partitions),
+              Slices(boxes.regions() * kMostHomes, capacities(),
+                     machine.partition_bytes() / kSectorBytes * machine.l2.dirty_ways / machine.l2.ways)),
+      random_(seed, 0x71E) {
+    for (const Sm& sm : machine.sms) {
+        partition_of_gpc_[static_cast<std::size_t>(sm.gpc)] = static_cast<std::uint8_t>(sm.partition);
+        gpc_of_slot_.insert(gpc_of_slot_.end(), static_cast<std::size_t>(ctas_per_sm),
+                            static_cast<std::uint8_t>(sm.gpc));
+    }
+    for (Share share = 1; share <= kAll; ++share)
+        log_share_[share] = static_cast<float>(std::log(static_cast<double>(share) / kAll));
+    if (max_requesters_ > 1) opened_.assign(boxes.boxes() * gpcs_, 0);
+    for (const BoxShape& shape : boxes.shapes()) {
+        ShapeTurns turns;
+        for (std::size_t home = 0; home < kMostHomes; ++home) {
+            turns.part[home] = turns_of(shape.part[home]);
+            turns.tag += turns.part[home].tag;
+            turns.output += turns.part[home].output;
+        }
+        turns.cpc_port = from_ns((shape.sectors * static_cast<double>(kSectorBytes) +
+                                  shape.requests * machine.bandwidth.answer_overhead_bytes) /
+                                 machine.bandwidth.cpc_bytes_per_ns);
+        turns_.push_back(turns);
+    }
+}
+
+// How many lines the partition would hold if all its sets were as full as those of a class: sets take the
+// same number of lines, so the fuller ones see less of the past.
+std::array<std::int64_t, kSetClasses> TileL2::capacities() const {
+    constexpr double kSeen = 0.5;  // fits the line engine's DRAM fills over traces/h200/gemm.csv
+    const std::int64_t all = machine_.partition_bytes() / kLineBytes;
+    std::array<std::int64_t, kSetClasses> lines{};
+    for (std::size_t c = 0; c < kSetClasses; ++c) {
+        const double fullness = 1 + kSeen * (boxes_.set_fullness()[c] - 1);
+        lines[c] = std::llround(static_cast<double>(all) / fullness);
+    }
+    return lines;
+}
+
+// A partition's slices work side by side, each on its share of the lines.
+TileL2::Turns TileL2::turns_of(const BoxPart& part) const {
+    const double slices = machine_.l2.slices_per_partition;
+    const auto turn = [&](std::uint32_t n, Picoseconds each) {
+        return static_cast<Picoseconds>(std::lround(n * static_cast<double>(each) / slices));
+    };
+    Turns turns;
+    turns.tag = turn(part.requests, t_.tag);
+    turns.tag_write = turn(part.requests, t_.tag_write);
+    turns.output = turn(part.sectors, t_.output_sector);
+    turns.fabric = turn(part.fetched, t_.fabric_sector);
+    turns.dram = turn(part.fetched, t_.dram_sector);
+    turns.log_lines = std::log(std::max(1.0, static_cast<double>(part.requests)));
+    return turns;
+}
+
+void TileL2::read(Picoseconds now, std::uint32_t id, Landing landing) {
+    const Box box = boxes_.at(id);
+    const BoxShape& shape = boxes_.shape(box);
+    const std::uint32_t gpc = gpc_of_slot_[static_cast<std::size_t>(landing.slot())];
+    const std::uint32_t partition = partition_of_gpc_[gpc];
+    if (max_requesters_ > 1) {
+        const std::uint32_t last = opened_[static_cast<std::size_t>(id) * gpcs_ + gpc];
+        if (last < entries_.size()) {
+            Entry& open = entries_[last];
+            if (open.box == id && open.gpc == gpc && open.requesters < max_requesters_ &&
+                join(now, id, shape, partition, open, landing))
+                return;
+        }
+    }
+
+    // Its own lookup, in the requester's own partition.
+    const std::uint32_t index = open_entry(id, gpc, landing);
+    Slices& slices = slices_[partition];
+    const ShapeTurns& turns = turns_[box.shape];
+    const Picoseconds looked_up = slices.tag.take(now, turns.tag);
+    entries_[index].looked_up = looked_up;
+    entries_[index].done = looked_up + t_.hit;
+    for (std::uint32_t home = 0; home < kMostHomes; ++home) {
+        if (shape.part[home].requests == 0) continue;
+        const Share share = missing(box.region, partition, home);
+        if (share == 0) {
+            slices.log.use(unit_of(box.region, home));
+        } else {
+            miss(looked_up, id, partition, home, share);
+        }
+        Part& there = part(box.region, partition, home);
+        const Share landing_share = pending(now, there);
+        if (landing_share == 0) continue;
+        entries_[index].pending[home] = static_cast<std::uint16_t>(landing_share);
+        await(index, home, there);
+    }
+    Entry& entry = entries_[index];
+    if (!entry.late()) {
+        const Picoseconds half = paces_.of(box.shape).half_span;
+        slices.output.add(now, entry.done - half, entry.done + half, turns.output);
+    }
+    if (entry.unresolved == 0) answer(now, index);
+}
+
+// Merges what can be merged with an open entry's requests; true when that is most of the box. The rest are
+// lookups that hit.
+bool TileL2::join(Picoseconds now, std::uint32_t id, const BoxShape& shape, std::uint32_t partition,
+                  Entry& open, Landing landing) {
+    const std::uint32_t region = boxes_.at(id).region;
+    std::uint32_t sectors = 0, requests = 0;
+    for (std::uint32_t home = 0; home < kMostHomes; ++home) {
+        const Share share = joins(now, open, part(region, partition, home), home);
+        sectors += share_of(shape.part[home].sectors, share);
+        requests += share_of(shape.part[home].requests, share);
+    }
+    if (sectors == 0) return false;
+    events_[Event::MergedSectors] += sectors;
+    events_[Event::TexRequests] -= requests;  // see events()
+    if (2 * sectors < shape.sectors) return false;
+    open.landing[open.requesters++] = landing;
+    if (open.unresolved == 0 && (landing.cpcs() & ~std::uint32_t{open.cpcs}) != 0)
+        send(now, open, stream_of(open, paces_.of(boxes_.at(id).shape).half_span), landing.cpcs());
+    return true;
+}
+
+// The share of a part's lines whose entries are still open: those on their way since it was opened, and of
+// those that were there a hit's window.
+Share TileL2::joins(Picoseconds now, const Entry& entry, const Part& there, std::size_t home) const {
+    const Share then = entry.pending[home];
+    const Share landing = then == 0 ? 0 : std::min(then, pending(now, there));
+    return landing + share_of(kAll - then, within_hit(now - entry.looked_up));
+}
+
+// A resident line's entry lives for the time of a hit; the ways from two SMs to a slice differ by up to
+// hit_ramp_.
+Share TileL2::within_hit(Picoseconds since_lookup) const {
+    const Picoseconds left = t_.hit + hit_ramp_ - since_lookup;
+    if (left <= 0) return 0;
+    if (left >= 2 * hit_ramp_) return kAll;
+    return static_cast<Share>(left * kAll / (2 * hit_ramp_));
+}
+
+std::uint32_t TileL2::open_entry(std::uint32_t box, std::uint32_t gpc, Landing landing) {
+    std::uint32_t index;
+    if (free_entries_.empty()) {
+        index = static_cast<std::uint32_t>(entries_.size());
+        entries_.emplace_back();
+    } else {
+        index = free_entries_.back();
+        free_entries_.pop_back();
+    }
+    Entry& entry = entries_[index];
+    entry.opens = kUnknown;
+    entry.box = box;
+    entry.gpc = static_cast<std::uint8_t>(gpc);
+    entry.cpcs = 0;
+    entry.requesters = 1;
+    entry.unresolved = 0;
+    entry.pending = {};
+    entry.landing[0] = landing;
+    if (max_requesters_ > 1) opened_[static_cast<std::size_t>(box) * gpcs_ + gpc] = index;
+    return index;
+}
+
+// A share of a part is not in the requester's partition: it comes from DRAM, or from its home.
+void TileL2::miss(Picoseconds looked_up, std::uint32_t id, std::uint32_t partition, std::uint32_t home,
+                  Share share) {
+    const Box box = boxes_.at(id);
+    const BoxPart& asked = boxes_.shape(box).part[home];
+    const bool after = held(box.before, partition, home);
+    const std::uint32_t missed = share_of(after ? asked.missed_after : asked.missed, share);
+    const std::uint32_t fetched = share_of(after ? asked.fetched_after : asked.fetched, share);
+    events_[Event::TexReadMisses] += missed;
+    events_[Event::TexReadPromoted] += fetched - missed;
+    hold(box.region, partition, home, asked.lines);
+    if (home == partition) {
+        ask_dram(looked_up + t_.miss, id, home, fetched, share);
+        return;
+    }
+    Part& there = part(box.region, partition, home);
+    there.awaited = true;
+    there.opens = kUnknown;
+    there.last_after = 0;
+    there.filling = static_cast<std::uint16_t>(share);
+    there.sectors = fetched;
+    wheel_.push(looked_up + t_.miss + t_.fabric_request, {id, partition, TileEvent::Kind::HomeLookup});
+}
+
+void TileL2::await(std::uint32_t index, std::uint32_t home, Part& there) {
+    Entry& entry = entries_[index];
+    if (there.awaited) {
+        ++entry.unresolved;
+        entry.next_waiting[home] = there.first_waiting;
+        there.first_waiting = static_cast<std::int32_t>(index);
+    } else {
+        entry.opens = std::min(entry.opens, there.opens);
+        entry.done = std::max(entry.done, there.last());
+    }
+}
+
+// Sends a share of a part's lines to DRAM.
+void TileL2::ask_dram(Picoseconds at, std::uint32_t id, std::uint32_t home, std::uint32_t sectors,
+                      Share share) {
+    const Box box = boxes_.at(id);
+    Part& there = part(box.region, home, home);
+    events_[Event::FillSectors] += sectors;
+    const Picoseconds half = paces_.of(box.shape).half_span;
+    slices_[home].dram.add(at - t_.miss, at - half, at + half,
+                           turns_[box.shape].part[home].dram * share / kAll);
+    there.awaited = true;
+    there.opens = kUnknown;
+    there.last_after = 0;
+    there.filling = static_cast<std::uint16_t>(share);
+    wheel_.push(at + half, {id, home, TileEvent::Kind::Fetch});
+}
+
+// DRAM's queue as the last line has found it gives the time at which the part lands.
+void TileL2::fetch(Picoseconds now, std::uint32_t id, std::uint32_t home) {
+    const Box box = boxes_.at(id);
+    Part& there = part(box.region, home, home);
+    const Picoseconds turn = now - paces_.of(box.shape).half_span + slices_[home].dram.backlog(now);
+    const double log_lines =
+        turns_[box.shape].part[home].log_lines + static_cast<double>(log_share_[there.filling]);
+    const Picoseconds last = turn + t_.dram + curve_.slowest(log_lines, random_);
+    there.awaited = false;
+    there.opens = turn + dram_opens_;
+    there.last_after = static_cast<std::uint32_t>(std::max<Picoseconds>(last - there.opens, 1));
+    resolve(now, there, home);
+    if (!there.copy_waits) return;
+    there.copy_waits = false;
+    reply(now, there.opens, id, home ^ 1u);
+}
+
+void TileL2::home_lookup(Picoseconds now, std::uint32_t id, std::uint32_t asking) {
+    const Box box = boxes_.at(id);
+    const std::uint32_t home = asking ^ 1u;
+    const BoxPart& asked = boxes_.shape(box).part[home];
+    const Part& copy = part(box.region, asking, home);
+    Part& there = part(box.region, home, home);
+    Slices& slices = slices_[home];
+    const Picoseconds looked_up =
+        slices.tag.take(now, turns_[box.shape].part[home].tag * copy.filling / kAll);
+    events_[Event::FabricRequests] += share_of(asked.requests, copy.filling);
+    events_[Event::FabricReadSectors] += copy.sectors;
+    const Share share = missing(box.region, home, home);
+    if (share == 0) {
+        events_[Event::FabricReadHits] += copy.sectors;
+        slices.log.use(unit_of(box.region, home));
+    } else {
+        const std::uint32_t whole = held(box.before, home, home) ? asked.fetched_after : asked.fetched;
+        const std::uint32_t fetched = std::min(copy.sectors, share_of(whole, share));
+        events_[Event::FabricReadMisses] += fetched;
+        events_[Event::FabricReadHits] += copy.sectors - fetched;
+        hold(box.region, home, home, asked.lines);
+        ask_dram(looked_up + t_.miss, id, home, fetched, share);
+    }
+    if (there.awaited) {
+        there.copy_waits = true;
+    } else {
+        reply(now, looked_up + t_.hit, id, asking);
+    }
+}
+
+// The home's lines leave for the copy as they are there, from `found` on.
+void TileL2::reply(Picoseconds now, Picoseconds found, std::uint32_t id, std::uint32_t asking) {
+    const Box box = boxes_.at(id);
+    const std::uint32_t home = asking ^ 1u;
+    const Picoseconds half = paces_.of(box.shape).half_span;
+    const Turns& turns = turns_[box.shape].part[home];
+    const Part& there = part(box.region, home, home);
+    Part& copy = part(box.region, asking, home);
+    const Picoseconds first = std::max(found, there.opens), last = std::max(found, there.last());
+    copy.opens = first + t_.fabric_reply;
+    copy.last_after = static_cast<std::uint32_t>(std::max<Picoseconds>(last - first, 1));
+    slices_[home].output.add(now, first - half, last + half, turns.output * copy.filling / kAll);
+    slices_[home].fabric.add(now, first - half, last + half, turns.fabric * copy.filling / kAll);
+    wheel_.push(last + half, {id, asking, TileEvent::Kind::HomeReply});
+}
+
+// The last line is ready to leave its home, and now waits for its slice's output port and the fabric.
+void TileL2::home_reply(Picoseconds now, std::uint32_t id, std::uint32_t asked) {
+    const Box box = boxes_.at(id);
+    const std::uint32_t home = asked ^ 1u;
+    Slices& slices = slices_[home];
+    Part& copy = part(box.region, asked, home);
+    const Picoseconds wait = std::max(slices.output.backlog(now), slices.fabric.backlog(now));
+    const Picoseconds last = now - paces_.of(box.shape).half_span + wait + t_.fabric_reply;
+    copy.last_after = static_cast<std::uint32_t>(std::max<Picoseconds>(last - copy.opens, 1));
+    copy.awaited = false;
+    resolve(now, copy, home);
+}
+
+// It is known when a part will have landed.
+void TileL2::resolve(Picoseconds now, Part& there, std::uint32_t home) {
+    for (std::int32_t i = there.first_waiting; i >= 0;) {
+        Entry& entry = entries_[static_cast<std::size_t>(i)];
+        const std::int32_t next = entry.next_waiting[home];
+        entry.opens = std::min(entry.opens, there.opens);
+        entry.done = std::max(entry.done, there.last());
+        if (--entry.unresolved == 0) answer(now, static_cast<std::uint32_t>(i));
+        i = next;
+    }
+    there.first_waiting = -1;
+}
+
+void TileL2::write(Picoseconds now, std::uint32_t id, std::uint32_t gpc) {
+    const Box box = boxes_.at(id);
+    const BoxShape& shape = boxes_.shape(box);
+    const std::uint32_t partition = partition_of_gpc_[gpc];
+    Slices& slices = slices_[partition];
+    events_[Event::TexRequests] += shape.requests;
+    events_[Event::TexWriteSectors] += shape.sectors;
+    for (std::uint32_t home = 0; home < kMostHomes; ++home) {
+        const BoxPart& written = shape.part[home];
+        if (written.requests == 0) continue;
+        const Turns& turns = turns_[box.shape].part[home];
+        const Picoseconds looked_up = slices.tag.take(now, turns.tag_write);
+        if (home == partition) {
+            store(looked_up, id, home, false);
+            continue;
+        }
+        keep_copy(looked_up, box.region, partition, home, written);
+        const Picoseconds half = paces_.of(box.shape).half_span;
+        slices.fabric.add(now, looked_up - half, looked_up + half, turns.fabric);
+        wheel_.push(looked_up + t_.fabric_request, {id, partition, TileEvent::Kind::HomeWrite});
+    }
+}
+
+void TileL2::home_write(Picoseconds now, std::uint32_t id, std::uint32_t from) {
+    const Box box = boxes_.at(id);
+    const std::uint32_t home = from ^ 1u;
+    const BoxPart& written = boxes_.shape(box).part[home];
+    events_[Event::FabricRequests] += written.requests;
+    events_[Event::FabricWriteSectors] += written.sectors;
+    store(slices_[home].tag.take(now, turns_[box.shape].part[home].tag_write), id, home, true);
+}
+
+// Writes to the home. What is not wholly written and not there is fetched first.
+void TileL2::store(Picoseconds now, std::uint32_t id, std::uint32_t home, bool far) {
+    const Box box = boxes_.at(id);
+    const BoxPart& written = boxes_.shape(box).part[home];
+    const Share share = missing(box.region, home, home);
+    Slices& slices = slices_[home];
+    Part& there = part(box.region, home, home);
+    if (share == 0) {
+        slices.log.use(unit_of(box.region, home));
+    } else {
+        hold(box.region, home, home, written.lines);
+        const std::uint32_t fetched = share_of(written.partial, share);
+        if (fetched > 0) {
+            ask_dram(now + t_.miss, id, home, fetched, share);
+            events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] += fetched;
+        } else if (!there.awaited) {
+            there.opens = now;
+            there.last_after = 0;
+        }
+    }
+    const std::uint32_t unit = unit_of(box.region, home);
+    if (slices.log.written(unit)) return;  // and waits to be written back already
+    slices.log.mark_written(unit, true);
+    there.sectors = written.sectors;
+    slices.dirty.add(unit, written.sectors);
+    slices.dirty.clean_beyond([&](std::uint32_t oldest) {
+        Part& waiting = part(oldest / kMostHomes, home, oldest % kMostHomes);
+        const std::uint32_t sectors = slices.log.written(oldest) ? waiting.sectors : 0;
+        slices.log.mark_written(oldest, false);
+        write_back(waiting, home, sectors);
+        return sectors;
+    });
+}
+
+// What was written on its way to the other home hits when it is read again here.
+void TileL2::keep_copy(Picoseconds now, std::uint32_t region, std::uint32_t partition, std::uint32_t home,
+                       const BoxPart& written) {
+    if (missing(region, partition, home) == 0) {
+        slices_[partition].log.use(unit_of(region, home));
+        return;
+    }
+    hold(region, partition, home, written.lines);
+    Part& copy = part(region, partition, home);
+    if (copy.awaited) return;
+    copy.opens = now;
+    copy.last_after = 0;
+}
+
+// Makes a part the youngest unit of its partition.
+void TileL2::hold(std::uint32_t region, std::uint32_t partition, std::uint32_t home, std::uint32_t lines) {
+    slices_[partition].log.hold(unit_of(region, home), lines,
+                                [this, partition](std::uint32_t unit, std::uint32_t still_holding) {
+                                    let_go(unit, partition, still_holding);
+                                });
+}
+
+// A class of sets lets go of its share of a unit that waits to be written back.
+void TileL2::let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t still_holding) {
+    Part& gone = part(unit / kMostHomes, partition, unit % kMostHomes);
+    const std::uint32_t sectors = gone.sectors / (still_holding + 1);
+    slices_[partition].dirty.remove(sectors);
+    write_back(gone, partition, sectors);
+}
+
+void TileL2::write_back(Part& written, std::uint32_t partition, std::uint32_t sectors) {
+    written.sectors -= sectors;
+    events_[Event::WritebackSectors] += sectors;
+    slices_[partition].dram.add(0, 0, 0, static_cast<Picoseconds>(sectors * dram_sector_));
+}
+
+// All that the entry waits for is known, and so when its last line can leave.
+void TileL2::answer(Picoseconds now, std::uint32_t index) {
+    Entry& entry = entries_[index];
+    const std::uint32_t shape = boxes_.at(entry.box).shape;
+    const Picoseconds half = paces_.of(shape).half_span;
+    const Stream stream = stream_of(entry, half);
+    if (entry.late())
+        slices_[partition_of_gpc_[entry.gpc]].output.add(now, stream.from, stream.to, turns_[shape].output);
+    std::uint32_t cpcs = 0;
+    for (std::size_t i = 0; i < entry.requesters; ++i) cpcs |= entry.landing[i].cpcs();
+    send(now, entry, stream, cpcs);
+    wheel_.push(entry.done + half + t_.slice_to_sm, {index, 0, TileEvent::Kind::Answer});
+}
+
+// Most lines of a box that comes from DRAM are there long before the last: their mean is one mean jitter
+// behind the first.
+TileL2::Stream TileL2::stream_of(const Entry& entry, Picoseconds half_span) const {
+    if (!entry.late()) return {entry.done - half_span, entry.done + half_span};
+    const Picoseconds from = std::min(entry.opens, entry.done);
+    return {from - half_span, std::min(entry.done, from + 2 * dram_jitter_) + half_span};
+}
+
+// Sends an entry's data through the ports of CPCs that it has not been sent through yet.
+void TileL2::send(Picoseconds now, Entry& entry, const Stream& stream, std::uint32_t cpcs) {
+    // What waits for the slices' outputs comes later.
+    const Picoseconds way = t_.slice_to_sm + slices_[partition_of_gpc_[entry.gpc]].output.backlog(now);
+    const Picoseconds turn = turns_[boxes_.at(entry.box).shape].cpc_port;
+    for (std::uint32_t left = cpcs & ~std::uint32_t{entry.cpcs}; left != 0; left &= left - 1) {
+        const auto cpc = static_cast<std::size_t>(std::countr_zero(left));
+        cpc_ports_[entry.gpc * Landing::kMostCpcs + cpc].add(now, std::max(now, stream.from) + way,
+                                                             stream.to + way, turn);
+    }
+    entry.cpcs |= static_cast<std::uint8_t>(cpcs);
+}
+
+}  // namespace l2lens

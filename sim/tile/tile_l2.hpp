@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// The L2 when a box is the unit: the same coalescers, partitions, fabric and DRAM as in memory/lane.hpp, with
+// a box's lines in place of a line. Each partition holds, of a region, the lines homed on its own side and
+// copies of the others, as one unit each.
+//
+// A box's lines follow each other at a constant pace, and a box is met where its middle line is. What happens
+// to a share of its lines only (some have landed when the next SM asks) is counted as a share; who waits for
+// whom is decided by the larger one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "base/random.hpp"
+#include "counters/counters.hpp"
+#include "machine/machine.hpp"
+#include "memory/messages.hpp"
+#include "memory/timing.hpp"
+
+#include "tile/box_pace.hpp"
+#include "tile/box_table.hpp"
+#include "tile/dirty_queue.hpp"
+#include "tile/event.hpp"
+#include "tile/landing_curve.hpp"
+#include "tile/recency.hpp"
+#include "tile/server.hpp"
+
+namespace l2lens {
+
+class TileL2 {
+public:
+    // The parameters of the machine hold for a model that simulates one line of `lines_per_line`.
+    TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, int ctas_per_sm,
+           double lines_per_line, std::uint64_t seed, TileWheel& wheel);
+
+    static constexpr std::uint32_t kFree = 0xFFFFFFFF;
+    static constexpr Picoseconds kUnknown = std::numeric_limits<Picoseconds>::max() / 2;
+
+    // A coalescer entry: SMs of a GPC that wait for the same box. Times are those of its middle line.
+    struct alignas(64) Entry {
+        Picoseconds looked_up = 0;
+        Picoseconds opens = kUnknown;  // what was not there begins to land
+        Picoseconds done = 0;          // what comes last is there
+        std::uint32_t box = kFree;
+        std::uint8_t gpc = 0;
+        std::uint8_t cpcs = 0;  // whose ports its data passes
+        std::uint8_t requesters = 0;
+        std::uint8_t unresolved = 0;                      // parts of which nobody knows when they will land
+        std::array<std::uint16_t, kMostHomes> pending{};  // share of each part that was on its way
+        std::array<std::int32_t, kMostHomes> next_waiting{};  // entry that waits for the same part
+        std::array<Landing, kMaxRequesters> landing{};
+
+        bool late() const { return (pending[0] | pending[1]) != 0; }
+    };
+
+    void read(Picoseconds now, std::uint32_t box, Landing landing);
+    void write(Picoseconds now, std::uint32_t box, std::uint32_t gpc);
+    void home_lookup(Picoseconds now, std::uint32_t box, std::uint32_t asking);
+    void fetch(Picoseconds now, std::uint32_t box, std::uint32_t home);
+    void home_reply(Picoseconds now, std::uint32_t box, std::uint32_t asked);
+    void home_write(Picoseconds now, std::uint32_t box, std::uint32_t from);
+
+    const Entry& entry(std::uint32_t index) const { return entries_[index]; }
+    void close(std::uint32_t index) {
+        entries_[index].box = kFree;
+        free_entries_.push_back(index);
+    }
+
+    // When the last line of an entry that could be at its GPC at `now` is there: what it waited for its
+    // slice's output port.
+    Picoseconds leaves(Picoseconds now, const Entry& entry) {
+        return now + slices_[partition_of_gpc_[entry.gpc]].output.backlog(now - t_.slice_to_sm);
+    }
+    // When what is at a GPC at `now` has passed a CPC's port.
+    Picoseconds passes(Picoseconds now, std::uint32_t gpc, std::uint32_t cpc) {
+        return now + cpc_ports_[gpc * Landing::kMostCpcs + cpc].backlog(now);
+    }
+
+    // Fetches what read() will look at.
+    void prefetch(std::uint32_t box, std::uint32_t gpc) const {
+        const std::uint32_t region = boxes_.at(box).region;
+        const std::uint32_t partition = partition_of_gpc_[gpc];
+        __builtin_prefetch(&parts_[part_index(region, partition, 0)]);
+        slices_[partition].log.prefetch(unit_of(region, 0));
+        if (max_requesters_ > 1) __builtin_prefetch(&opened_[static_cast<std::size_t>(box) * gpcs_ + gpc]);
+    }
+
+    const Events& events() const { return events_; }
+    void reset_events() { events_ = Events{}; }
+
+private:
+    // The lines of a region with one home, in one partition.
+    struct Part {
+        Picoseconds opens = 0;            // its first line lands; kUnknown while it is awaited
+        std::uint32_t last_after = 0;     // from then to its last line
+        std::uint32_t sectors = 0;        // at home: those to write back; a copy: those its home is asked for
+        std::int32_t first_waiting = -1;  // entries that await it
+        std::uint16_t filling = 0;        // share of its lines that are landing, or were last to
+        bool awaited = false;             // on its way, and when it will have landed is not known yet
+        bool copy_waits = false;          // so does the other partition's copy
+        Picoseconds last() const { return opens + last_after; }
+    };
+    static_assert(sizeof(Part) <= 32);
+
+    // All slices of a partition together.
+    struct Slices {
+        Slices(std::size_t units, const std::array<std::int64_t, kSetClasses>& capacity,
+               std::int64_t most_dirty)
+            : log(units, capacity), dirty(most_dirty) {}
+        RecencyLog log;
+        DirtyQueue dirty;
+        Server tag;
+        FlowServer output;
+        FlowServer fabric;  // outgoing
+        FlowServer dram;
+    };
+
+    // Turns of a partition's servers that a part of a box takes, all its lines together.
+    struct Turns {
+        Picoseconds tag = 0, tag_write = 0, output = 0, fabric = 0, dram = 0;
+        double log_lines = 0;
+    };
+    struct ShapeTurns {
+        std::array<Turns, kMostHomes> part;
+        Picoseconds tag = 0;
+        Picoseconds output = 0;
+        Picoseconds cpc_port = 0;
+    };
+    // While lines leave their slices.
+    struct Stream {
+        Picoseconds from, to;
+    };
+
+    Turns turns_of(const BoxPart& part) const;
+    std::array<std::int64_t, kSetClasses> capacities() const;
+
+    static std::size_t part_index(std::uint32_t region, std::uint32_t partition, std::uint32_t home) {
+        return (static_cast<std::size_t>(region) * kMostHomes + partition) * kMostHomes + home;
+    }
+    static std::uint32_t unit_of(std::uint32_t region, std::uint32_t home) {  // in a partition's log
+        return region * kMostHomes + home;
+    }
+    Part& part(std::uint32_t region, std::uint32_t partition, std::uint32_t home) {
+        return parts_[part_index(region, partition, home)];
+    }
+    // The share of a unit's lines that its partition does not hold.
+    Share missing(std::uint32_t region, std::uint32_t partition, std::uint32_t home) const {
+        return kAll - slices_[partition].log.holding(unit_of(region, home)) * (kAll / kSetClasses);
+    }
+    bool held(std::uint32_t region, std::uint32_t partition, std::uint32_t home) const {
+        return region != kNoRegion && missing(region, partition, home) < kAll;
+    }
+    // The share of a part's lines that have not landed at `now`.
+    Share pending(Picoseconds now, const Part& part) const {
+        if (now >= part.last()) return 0;
+        return share_of(part.filling, curve_.missing(now, part.opens, part.last()));
+    }
+
+    bool join(Picoseconds now, std::uint32_t id, const BoxShape& shape, std::uint32_t partition, Entry& open,
+              Landing landing);
+    Share joins(Picoseconds now, const Entry& entry, const Part& part, std::size_t home) const;
+    Share within_hit(Picoseconds since_lookup) const;
+    std::uint32_t open_entry(std::uint32_t box, std::uint32_t gpc, Landing landing);
+    void miss(Picoseconds looked_up, std::uint32_t id, std::uint32_t partition, std::uint32_t home,
+              Share share);
+    void await(std::uint32_t index, std::uint32_t home, Part& there);
+    void ask_dram(Picoseconds at, std::uint32_t box, std::uint32_t home, std::uint32_t sectors, Share share);
+    void reply(Picoseconds now, Picoseconds found, std::uint32_t box, std::uint32_t asking);
+    void resolve(Picoseconds now, Part& part, std::uint32_t home);
+    void hold(std::uint32_t region, std::uint32_t partition, std::uint32_t home, std::uint32_t lines);
+    void let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t still_holding);
+    void write_back(Part& part, std::uint32_t partition, std::uint32_t sectors);
+    void keep_copy(Picoseconds now, std::uint32_t region, std::uint32_t partition, std::uint32_t home,
+                   const BoxPart& written);
+    void store(Picoseconds now, std::uint32_t box, std::uint32_t home, bool far);
+    void answer(Picoseconds now, std::uint32_t entry);
+    Stream stream_of(const Entry& entry, Picoseconds half_span) const;
+    void send(Picoseconds now, Entry& entry, const Stream& stream, std::uint32_t cpcs);
+
+    const Machine& machine_;
+    const BoxTable& boxes_;
+    const BoxPaces& paces_;
+    TileWheel& wheel_;
+    MemoryTiming t_;
+    Picoseconds dram_jitter_;
+    Picoseconds dram_opens_;  // from DRAM's turn to the first lines' landing
+    double dram_sector_;      // all slices of a partition together
+    Picoseconds hit_ramp_;
+    LandingCurve curve_;
+    std::array<float, kAll + 1> log_share_{};  // ln of a share
+    int max_requesters_;
+    std::uint32_t gpcs_;
+    std::vector<std::uint8_t> partition_of_gpc_;
+    std::vector<std::uint8_t> gpc_of_slot_;
+    std::vector<FlowServer> cpc_ports_;  // GPC * kMostCpcs + CPC
+    std::vector<ShapeTurns> turns_;      // per shape
+    std::vector<Part> parts_;            // region, partition, home
+    std::vector<Slices> slices_;         // per partition
+    std::vector<std::uint32_t> opened_;  // per box and GPC: its last entry
+    std::vector<Entry> entries_;
+    std::vector<std::uint32_t> free_entries_;
+    RandomStream random_;
+    Events events_;
+};
+
+}  // namespace l2lens

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile/tile_simulation.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.hpp"
+#include "schedule/power.hpp"
+
+#include "tile/event.hpp"
+#include "tile/tile_l2.hpp"
+#include "tile/tile_sms.hpp"
+
+namespace l2lens {
+namespace {
+
+// How often clock, progress and stop requests are looked at: some 5 us.
+constexpr Picoseconds kTick = Picoseconds{2'500} << kTileBucketShift;
+
+class TileSimulation {
+public:
+    TileSimulation(const Machine& machine, const Work& work, const BoxTable& boxes,
+                   std::span<const std::int32_t> launches, int ctas_per_sm, const TileOptions& options)
+        : machine_(machine),
+          work_(work),
+          boxes_(boxes),
+          launches_(launches),
+          ctas_per_sm_(ctas_per_sm),
+          options_(options),
+          paces_(machine, boxes),
+          l2_(machine, boxes, paces_, ctas_per_sm, options.lines_per_line, options.seed, wheel_) {}
+
+    SimulationResult run() {
+        if (options_.warm_l2) {
+            launch();
+            l2_.reset_events();
+        }
+        const Picoseconds launched_at = now_;
+        launch();
+        SimulationResult result;
+        result.events = all_events();
+        result.time = last_exit_ - launched_at;
+        result.sm_cycles = cycles_;
+        if (options_.record_schedule) result.schedule = schedule();
+        return result;
+    }
+
+private:
+    // What follows from the rest is not counted box by box: reads that did not merge were looked up, and
+    // those that did not miss hit.
+    Events all_events() const {
+        Events events = l2_.events();
+        events += sms_->events();
+        events[Event::TexRequests] += events[Event::CoalescableRequests];
+        events[Event::TexReadSectors] = events[Event::CoalescableSectors] - events[Event::MergedSectors];
+        events[Event::TexReadHits] = events[Event::TexReadSectors] - events[Event::TexReadMisses];
+        return events;
+    }
+
+    // One launch from its first CTA to the last write's arrival.
+    void launch() {
+        sms_.emplace(machine_, work_, boxes_, paces_, ctas_per_sm_, options_.seed, wheel_, l2_);
+        dispatcher_.emplace(machine_, launches_, options_.mode, ctas_per_sm_,
+                            work_.kernel().ctas_of_cluster(), options_.schedule);
+        if (options_.record_schedule) stays_.assign(work_.kernel().programs.size(), CtaStay{});
+        cycles_ = 0;
+        last_exit_ = now_;
+        const Picoseconds launched_at = now_;
+        follow_power(launched_at);
+        for (const Start& start : dispatcher_->first_wave()) begin(start);
+        while (!wheel_.empty()) {
+            now_ += kTick;
+            wheel_.run_until(now_, [this](Picoseconds now, const TileEvent& event) { handle(now, event); });
+            cycles_ += static_cast<double>(kTick) / cycle_ps_;
+            follow_power(launched_at);
+            if (options_.progress) {
+                options_.progress(static_cast<double>(dispatcher_->launched()) /
+                                  static_cast<double>(launches_.size()));
+            }
+            if (options_.stop_requested && options_.stop_requested()) throw Interrupted();
+        }
+        // The last tick was longer than the kernel.
+        cycles_ = std::max(0.0, cycles_ - static_cast<double>(now_ - last_exit_) / cycle_ps_);
+    }
+
+    void handle(Picoseconds now, const TileEvent& event) {
+        using Kind = TileEvent::Kind;
+        const auto slot = static_cast<std::int32_t>(event.a);
+        switch (event.kind) {
+            case Kind::Begin:
+                return sms_->begin(now, slot);
+            case Kind::Read:
+                return l2_.read(now, event.a, Landing{event.b});
+            case Kind::Write:
+                return l2_.write(now, event.a, event.b);
+            case Kind::HomeLookup:
+                return l2_.home_lookup(now, event.a, event.b);
+            case Kind::Fetch:
+                return l2_.fetch(now, event.a, event.b);
+            case Kind::HomeReply:
+                return l2_.home_reply(now, event.a, event.b);
+            case Kind::HomeWrite:
+                return l2_.home_write(now, event.a, event.b);
+            case Kind::Answer: {
+                const TileL2::Entry& entry = l2_.entry(event.a);
+                sms_->on_answer(l2_.leaves(now, entry), entry);
+                return l2_.close(event.a);
+            }
+            case Kind::Issue:
+                return sms_->on_issue(now, slot);
+            case Kind::MathDone:
+                return sms_->on_math_done(now, slot);
+            case Kind::Exit:
+                return leave(now, slot);
+        }
+    }
+
+    void begin(const Start& start) {
+        sms_->start(start);
+        if (options_.record_schedule)
+            stays_[static_cast<std::size_t>(start.tile)] = {start.slot / ctas_per_sm_, start.time, 0};
+    }
+
+    void leave(Picoseconds now, std::int32_t slot) {
+        const Exit exit = sms_->leave(now, slot);
+        last_exit_ = std::max(last_exit_, exit.finished);
+        if (options_.record_schedule) stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished;
+        for (const Start& start : dispatcher_->follow({&exit, 1}, now)) begin(start);
+    }
+
+    // The stays of the last launch by launch id, from the first start on.
+    LaunchSchedule schedule() const {
+        LaunchSchedule schedule;
+        Picoseconds first = last_exit_;
+        for (const std::int32_t tile : launches_) {
+            schedule.push_back(tile < 0 ? CtaStay{} : stays_[static_cast<std::size_t>(tile)]);
+            if (tile >= 0) first = std::min(first, schedule.back().start);
+        }
+        for (CtaStay& stay : schedule) {
+            if (stay.sm < 0) continue;
+            stay.start -= first;
+            stay.end -= first;
+        }
+        return schedule;
+    }
+
+    void follow_power(Picoseconds launched_at) {
+        cycle_ps_ = cycle_under_power(machine_, sms_ ? sms_->demand().flops : 0, now_ - launched_at);
+        sms_->set_cycle(cycle_ps_);
+        paces_.set_cycle(cycle_ps_);
+    }
+
+    const Machine& machine_;
+    const Work& work_;
+    const BoxTable& boxes_;
+    std::span<const std::int32_t> launches_;
+    const int ctas_per_sm_;
+    const TileOptions& options_;
+    TileWheel wheel_;
+    BoxPaces paces_;
+    TileL2 l2_;
+    std::optional<TileSms> sms_;
+    std::optional<Dispatcher> dispatcher_;
+    LaunchSchedule stays_;  // by tile
+    Picoseconds now_ = 0;
+    Picoseconds last_exit_ = 0;
+    double cycle_ps_ = 0;
+    double cycles_ = 0;
+};
+
+}  // namespace
+
+SimulationResult simulate_tiles(const Machine& machine, const Work& work, const BoxTable& boxes,
+                                std::span<const std::int32_t> launches, int ctas_per_sm,
+                                const TileOptions& options) {
+    return TileSimulation(machine, work, boxes, launches, ctas_per_sm, options).run();
+}
+
+}  // namespace l2lens

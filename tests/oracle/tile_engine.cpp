@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tile engine against the line engine, which is its oracle: same traffic asked for, nearly the same
+// traffic made of it.
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "kernel/residency.hpp"
+#include "load/machine_file.hpp"
+#include "load/user_order.hpp"
+#include "order/cluster.hpp"
+#include "parallel/tbb_executor.hpp"
+#include "schedule/simulation.hpp"
+#include "support/catch.hpp"
+#include "support/effort.hpp"
+#include "support/kernels.hpp"
+
+#include "predict.hpp"
+#include "tile/box_table.hpp"
+#include "tile/tile_simulation.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+struct Case {
+    std::vector<std::string> arguments;
+    Mode mode = Mode::Grid;
+    bool shares_lines = false;  // tiles next to each other have lines, and even sectors, in common
+};
+
+SimulationResult by_tile(const Machine& machine, const Kernel& kernel,
+                         const std::vector<std::int32_t>& launches, const TileOptions& options = {},
+                         int ctas_per_sm = 1) {
+    const AddressMap map(machine);
+    const LaneSample all(map.lanes(), map.lanes());
+    const Work work(kernel, map, all);
+    SerialExecutor serial;
+    const BoxTable boxes(machine, work, map, serial);
+    return simulate_tiles(machine, work, boxes, launches, ctas_per_sm, options);
+}
+
+SimulationResult by_line(const Machine& machine, const Kernel& kernel,
+                         const std::vector<std::int32_t>& launches, Mode mode) {
+    SimulationOptions options;
+    options.mode = mode;
+    options.lanes = machine.l2.slices_per_partition;
+    SerialExecutor serial;
+    return Simulation(machine, kernel, launches, 1, options).run(serial);
+}
+
+NamedOrder order_of(const std::string& name, const Kernel& kernel, const Machine& machine) {
+    const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
+                          static_cast<std::int32_t>(kernel.tile_columns())};
+    return over_grid(kernel, name, resolve_order(name, tiles), machine);
+}
+
+// `ctas` CTAs that each load the same 128 x 128 B box once: SMs of one GPC in lockstep, as long as they fit
+// in.
+Kernel same_box(int ctas) {
+    Kernel kernel = test::one_cta(1, 0, 1);
+    kernel.tensors[0].shape = {128, 64};
+    kernel.programs[0].phases[0].loads[0].extent = {128, 64};
+    kernel.grid = {1, ctas};
+    kernel.programs.assign(static_cast<std::size_t>(ctas), kernel.programs[0]);
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("The tile engine asks for, receives and stores exactly what the line engine does") {
+    const Machine machine = load_machine("h200");
+    for (const Case& c : {
+             Case{{"m=512", "n=768", "k=256"}},
+             Case{{"m=512", "n=768", "k=256", "mode=static"}, Mode::Static},
+             Case{{"m=512", "n=768", "k=256", "mode=dynamic"}, Mode::Dynamic},
+             Case{{"m=500", "n=700", "k=200"}, Mode::Grid, true},  // clipped, unaligned rows
+             Case{{"m=512", "n=512", "k=256", "bk=32"}},           // half lines
+             Case{{"m=512", "n=512", "k=256", "layout=nt"}},
+             Case{{"m=512", "n=512", "k=256", "pipeline=warp_specialized", "stages=3"}},
+             Case{{"m=512", "n=512", "k=256", "cluster_m=2"}},
+             Case{{"m=512", "n=512", "k=256", "cluster_m=2", "cluster_n=2", "bm=64", "bn=64"}},
+         }) {
+        INFO(std::accumulate(c.arguments.begin(), c.arguments.end(), std::string()));
+        const Kernel kernel = test::gemm(c.arguments, machine);
+        const ClusterShape cluster{kernel.cluster[0], kernel.cluster[1]};
+        const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
+                              static_cast<std::int32_t>(kernel.tile_columns())};
+        const NamedOrder order = over_grid(
+            kernel, "row_major",
+            expand_clusters(resolve_order("row_major", cluster_grid(tiles, cluster)), tiles, cluster),
+            machine);
+        TileOptions options;
+        options.mode = c.mode;
+        const auto tile = by_tile(machine, kernel, order.tile_of_launch, options);
+        const auto line = by_line(machine, kernel, order.tile_of_launch, c.mode);
+        for (const Event event :
+             {Event::CoalescableRequests, Event::CoalescableSectors, Event::MulticastSectors,
+              Event::DeliveredSectors, Event::TexWriteSectors, Event::FabricWriteSectors}) {
+            INFO("event " << static_cast<int>(event));
+            CHECK(tile.events[event] == line.events[event]);
+        }
+        const Events& e = tile.events;
+        CHECK(e[Event::CoalescableSectors] == e[Event::TexReadSectors] + e[Event::MergedSectors]);
+        CHECK(e[Event::TexReadSectors] == e[Event::TexReadHits] + e[Event::TexReadMisses]);
+        // Tiles that share lines are boxes that do not know of each other: those lines are fetched for each.
+        CHECK(e[Event::FillSectors] >= line.events[Event::FillSectors]);
+        if (c.shares_lines) continue;
+        CHECK(e[Event::FabricReadSectors] == e[Event::FabricReadHits] + e[Event::FabricReadMisses]);
+        CHECK(e[Event::FillSectors] == line.events[Event::FillSectors]);  // all of it fits
+    }
+}
+
+TEST_CASE("Clusters of two ask for three quarters of what their tiles receive") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=1024", "n=1024", "k=512", "cluster_m=2"}, machine);
+    const GridShape tiles{8, 8};
+    const NamedOrder order = over_grid(
+        kernel, "row_major", expand_clusters(resolve_order("row_major", {4, 8}), tiles, {2, 1}), machine);
+    const auto result = by_tile(machine, kernel, order.tile_of_launch);
+    const std::uint64_t received = 64ull * 2 * 128 * 512 * 2 / 32;  // a row of A and a column of B a tile
+    CHECK(result.events[Event::DeliveredSectors] == received);
+    CHECK(4 * result.events[Event::CoalescableSectors] == 3 * received);
+}
+
+TEST_CASE("An entry takes four requesters: requests for a missing line as on an H200") {
+    const Machine machine = load_machine("h200");
+    // Requests per lookup of n SMs of one GPC in lockstep: max_requesters in models/gpus/h200.toml.
+    for (const auto& [ctas, expected] :
+         std::vector<std::pair<int, double>>{{1, 1.0}, {2, 2.0}, {3, 2.98}, {4, 3.96}}) {
+        const Kernel kernel = same_box(ctas);
+        const Events e = by_tile(machine, kernel, test::in_order(kernel)).events;
+        INFO(ctas << " SMs");
+        CHECK(static_cast<double>(e[Event::CoalescableSectors]) /
+                  static_cast<double>(e[Event::TexReadSectors]) ==
+              Approx(expected).epsilon(0.02));
+        CHECK(e[Event::FillSectors] == 512);
+    }
+    // A fifth opens another entry, and no second fill: 2.49.
+    const Kernel five = same_box(5);
+    const Events e = by_tile(machine, five, test::in_order(five)).events;
+    CHECK(e[Event::CoalescableSectors] == 5 * 512);
+    CHECK(e[Event::TexReadSectors] == 2 * 512);
+    CHECK(e[Event::FillSectors] == 512);
+}
+
+TEST_CASE("Without a coalescer nothing merges, and on one partition nothing crosses a fabric") {
+    const Machine machine = load_machine("v100");
+    const Kernel kernel = same_box(4);
+    const Events e = by_tile(machine, kernel, test::in_order(kernel)).events;
+    CHECK(e[Event::MergedSectors] == 0);
+    CHECK(e[Event::TexReadSectors] == 4 * 512);
+    CHECK(e[Event::FabricReadSectors] == 0);
+    CHECK(e[Event::FillSectors] == 512);
+}
+
+TEST_CASE("A warm L2 fills nothing that it holds") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=1024", "n=1024", "k=512"}, machine);
+    TileOptions options;
+    options.warm_l2 = true;
+    CHECK(by_tile(machine, kernel, test::in_order(kernel), options).events[Event::FillSectors] == 0);
+}
+
+TEST_CASE("The tile engine gives the same result on any number of threads, and another for another seed") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=2048", "n=2048", "k=1024"}, machine);
+    const NamedOrder order = order_of("group_m:4", kernel, machine);
+    PredictOptions options;
+    options.engine = Engine::Tile;
+    options.seeds = 3;
+    SerialExecutor serial;
+    TbbExecutor four(4);
+    const Prediction one = predict(machine, kernel, order, options, serial);
+    const Prediction other = predict(machine, kernel, order, options, four);
+    CHECK(one.counters == other.counters);
+    CHECK(one.metrics == other.metrics);
+    CHECK(one.time_ns == other.time_ns);
+    CHECK(one.engine == Engine::Tile);
+    options.seed = 100;
+    CHECK(predict(machine, kernel, order, options, serial).counters != one.counters);
+}
+
+TEST_CASE("The tile engine keeps no trace and says so") {
+    struct Nobody : RequestSink {
+        void begin(const Work&, const LaneSample&) override {}
+        void issued(Picoseconds, double, std::span<const BoxIssue>) override {}
+    } nobody;
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=256", "n=256", "k=256"}, machine);
+    PredictOptions options;
+    options.engine = Engine::Tile;
+    options.sink = &nobody;
+    SerialExecutor serial;
+    CHECK_THROWS_WITH(predict(machine, kernel, order_of("row_major", kernel, machine), options, serial),
+                      ContainsSubstring("--engine line"));
+}
+
+// Bounds: what is aimed at (DRAM fill within 1 %, hit rate within 1.5 points) on launches that are well
+// inside or well beyond the L2. Near its capacity the sets decide, which whole boxes do not see:
+// docs/performance.md.
+TEST_CASE("The tile engine predicts what the line engine does") {
+    if (test::kSanitized) return;
+    const Machine machine = load_machine("h200");
+    struct Compared {
+        std::vector<std::string> arguments;
+        const char* order;
+        double time_pct;
+    };
+    for (const Compared& c : {
+             Compared{{"m=2048", "n=2048", "k=2048"}, "group_m:8", 5},
+             Compared{{"m=2048", "n=2048", "k=2048"}, "row_major", 5},
+             Compared{{"m=8192", "n=4096", "k=8192"}, "group_m:8", 3},
+             Compared{{"m=8192", "n=4096", "k=8192"}, "row_major", 3},
+             Compared{{"m=8192", "n=4096", "k=8192"}, "hilbert", 3},
+             Compared{{"m=8192", "n=4096", "k=8192", "mode=static"}, "group_m:8", 3},
+         }) {
+        INFO(std::accumulate(c.arguments.begin(), c.arguments.end(), std::string()) << " " << c.order);
+        const Kernel kernel = test::gemm(c.arguments, machine);
+        const NamedOrder order = order_of(c.order, kernel, machine);
+        PredictOptions options;
+        options.mode = c.arguments.back() == "mode=static" ? Mode::Static : Mode::Grid;
+        SerialExecutor serial;
+        const Prediction line = predict(machine, kernel, order, options, serial);
+        options.engine = Engine::Tile;
+        const Prediction tile = predict(machine, kernel, order, options, serial);
+        const auto ratio = [&](const char* counter) {
+            return 100 * std::abs(tile.counters.at(counter) / line.counters.at(counter) - 1);
+        };
+        CHECK(ratio("lts__d_sectors_fill_device.sum") <= 1);
+        CHECK(std::abs(tile.counters.at("lts__t_sector_hit_rate.pct") -
+                       line.counters.at("lts__t_sector_hit_rate.pct")) <= 1.5);
+        CHECK(100 * std::abs(tile.time_ns / line.time_ns - 1) <= c.time_pct);
+    }
+}

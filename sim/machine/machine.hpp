@@ -114,6 +114,7 @@ struct Machine {
 
     struct Launch {
         double cta_gap_ns = 0;         // an SM's slot is free -> the next CTA of a grid runs in it
+        double cluster_gap_ns = 0;     // the same for a cluster, in addition
         double persistent_gap_ns = 0;  // a persistent CTA takes its next tile
         double stagger_ns = 0;         // between launch-consecutive CTAs of the first wave
         double exit_jitter_ns = 0;     // uniform, on the end of a CTA

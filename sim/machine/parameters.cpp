@@ -149,6 +149,8 @@ const std::vector<ParameterInfo> kTable = {
 
     {"launch.cta_gap", "ns", 0, 1e6,
      "from a CTA's end to the next CTA of the grid in its place", at<&M::launch, &Launch::cta_gap_ns>},
+    {"launch.cluster_gap", "ns", 0, 1e6,
+     "the same for a cluster's CTAs, in addition", at<&M::launch, &Launch::cluster_gap_ns>},
     {"launch.persistent_gap", "ns", 0, 1e6,
      "from a persistent CTA's tile to its next one", at<&M::launch, &Launch::persistent_gap_ns>},
     {"launch.stagger", "ns", 0, 1e6,

@@ -37,7 +37,7 @@ public:
     // Joins an open entry that waits for the same sectors of the line; true when there was one with room. A
     // full one is closed to further requests.
     bool join(const Request& request) {
-        if (max_requesters_ <= 1) return false;
+        if (max_requesters_ <= 1 || is_multicast(request)) return false;
         const std::uint32_t bucket = bucket_of(request.line, request.gpc);
         for (std::int32_t i = chain_[bucket]; i >= 0; i = entry(i).next) {
             Entry& e = entry(i);
@@ -70,7 +70,7 @@ public:
         e.sectors = request.sectors;
         e.gpc = request.gpc;
         e.requesters = 1;
-        e.open_until = std::numeric_limits<Picoseconds>::max();
+        e.open_until = is_multicast(request) ? 0 : std::numeric_limits<Picoseconds>::max();
         e.partition = static_cast<std::uint8_t>(partition);
         e.landing[0] = request.landing;
         chain_[bucket] = i;
@@ -89,6 +89,10 @@ public:
     }
 
 private:
+    // A multicast is no other's to join, and joins none: static column_major GEMMs of 2x1 clusters merge
+    // nothing (traces/h200/live_groups.csv).
+    static bool is_multicast(const Request& request) { return request.receivers > 1; }
+
     static std::uint32_t bucket_of(LineNumber line, std::uint8_t gpc) {
         return static_cast<std::uint32_t>(((line * 16ull + gpc) * 0x9E3779B97F4A7C15ull) >>
                                           (64 - kChainBits));

@@ -165,7 +165,7 @@ void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry,
     const Picoseconds service = count(e.sectors) * t_.output_sector;
     take_turn(slice.output_free, looked_up + t_.hit, service);
     e.charged = true;
-    e.open_until = looked_up + t_.hit;
+    e.open_until = std::min(e.open_until, looked_up + t_.hit);
     wheel_.push(slice.output_free, answer);
 }
 

@@ -18,6 +18,7 @@ Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> lau
       gap_(from_ns(mode == Mode::Grid ? machine.launch.cta_gap_ns : machine.launch.persistent_gap_ns)),
       stagger_(from_ns(machine.launch.stagger_ns)),
       recorded_(recorded) {
+    if (mode == Mode::Grid && cluster > 1) gap_ += from_ns(machine.launch.cluster_gap_ns);
     form_gangs(machine);
     if (gangs_.empty()) {
         throw BadInput("a cluster of " + std::to_string(cluster) + " CTAs is more than a GPC of " +

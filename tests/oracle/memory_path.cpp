@@ -82,7 +82,7 @@ std::vector<Sent> requests_of(const Machine& machine, const AddressMap& map, int
         request.gpc = static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(machine.gpcs)));
         request.operation = random.uniform() < traffic.writes ? Operation::Write : Operation::Read;
         request.fetch = random.uniform() < traffic.tensor ? Fetch::Tensor : Fetch::Plain;
-        request.receivers = static_cast<std::uint8_t>(1 + random.below(2));
+        request.receivers = random.below(4) == 0 ? 2 : 1;
         const bool part = random.uniform() < traffic.partial_masks;
         request.sectors = part ? static_cast<SectorMask>(1 + random.below(15)) : kWholeLine;
         if (request.operation == Operation::Write && part)

@@ -184,6 +184,7 @@ private:
     // The newest entry first: joins one that is open, wants the same and has room; a full one closes.
     bool join(Slice& slice, const Request& request) {
         if (!machine_.coalescer.present || machine_.coalescer.max_requesters <= 1) return false;
+        if (request.receivers > 1) return false;
         const auto most = static_cast<std::size_t>(machine_.coalescer.max_requesters);
         for (const EntryPtr& entry : slice.entries) {
             const bool same = entry->request.line == request.line && entry->request.gpc == request.gpc &&
@@ -212,6 +213,7 @@ private:
         const auto entry = std::make_shared<Entry>();
         entry->request = request;
         entry->landing = {request.landing};
+        if (request.receivers > 1) entry->open_until = 0;  // nobody joins a multicast
         slice.entries.push_front(entry);
         look_up(serve(slice.tag_free, now, t_.tag), slice, entry);
     }
@@ -245,7 +247,7 @@ private:
         } else if (line.ready > now + t_.hit) {
             answer_at(line.ready, slice, entry);
         } else {
-            entry->open_until = now + t_.hit;
+            entry->open_until = std::min(entry->open_until, now + t_.hit);
             entry->has_left_output = true;
             serve(slice.output_free, now + t_.hit, size(entry->request.sectors) * t_.output_sector);
             answer_at(slice.output_free, slice, entry);

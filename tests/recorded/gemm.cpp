@@ -42,7 +42,7 @@ const std::vector<Wanted>& wanted_rows() {
         {cells_of("group_m:8", "grid"), 2, 20, 3, 8},
         {cells_of("group_m:16", "grid"), 2, 6, 3, 6},
         {cells_of("hilbert", "grid"), 4, 10, 4, 6},
-        {cells_of("diagonal", "grid"), 6, 3, 4, 5},
+        {cells_of("diagonal", "grid"), 6, 4, 4, 5},
         {cells_of("group_m:8", "static"), 2, 6, 3, 6},
         {cells_of("hilbert", "grid", "4096"), 6, 8, 5, 8},
         {cells_of("group_m:8", "grid", "8192", "64", "64"), 6, 16, 4, 15},

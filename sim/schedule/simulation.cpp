@@ -130,16 +130,24 @@ void Simulation::launch_kernel(Executor& executor, RequestSink* sink) {
 bool Simulation::run_window(Executor& executor) {
     now_ += window_;
     const std::size_t gpcs = gpcs_.size();
-    executor.for_each(gpcs + lanes_.size(), [&](std::size_t i) {
+    const std::size_t units = gpcs + lanes_.size();
+    executor.for_each(units, [&](std::size_t i) {
         if (i < gpcs) {
             gpcs_[i]->run_until(now_);
         } else {
             lanes_[i - gpcs]->run_until(now_);
         }
     });
+    executor.for_each(units, [&](std::size_t i) {
+        if (i < gpcs) {
+            take_answers(i);
+        } else {
+            take_requests(i - gpcs);
+        }
+    });
     cycles_ += static_cast<double>(window_) / cycle_ps_;
     if (sink_ != nullptr) show_issued();
-    exchange();
+    refill();
     const auto idle = [](const auto& unit) { return unit->idle(); };
     return !std::all_of(gpcs_.begin(), gpcs_.end(), idle) || !std::all_of(lanes_.begin(), lanes_.end(), idle);
 }
@@ -151,24 +159,29 @@ void Simulation::show_issued() {
     }
 }
 
-// Hands the messages over and the free slots on, always in the same order.
-void Simulation::exchange() {
+// Each takes what the others have for it, always in the same order.
+void Simulation::take_answers(std::size_t gpc) {
+    for (auto& lane : lanes_) {
+        std::vector<Answer>& answers = lane->answers(static_cast<int>(gpc));
+        for (const Answer& answer : answers) gpcs_[gpc]->receive(answer);
+        answers.clear();
+    }
+}
+
+void Simulation::take_requests(std::size_t lane) {
+    for (auto& gpc : gpcs_) {
+        std::vector<Request>& requests = gpc->requests(static_cast<int>(lane));
+        for (const Request& request : requests) lanes_[lane]->submit(request);
+        requests.clear();
+    }
+}
+
+// Hands the slots that became free on.
+void Simulation::refill() {
     std::vector<Exit> exits;
     for (auto& gpc : gpcs_) {
-        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-            std::vector<Request>& requests = gpc->requests(static_cast<int>(lane));
-            for (const Request& request : requests) lanes_[lane]->submit(request);
-            requests.clear();
-        }
         exits.insert(exits.end(), gpc->exits().begin(), gpc->exits().end());
         gpc->exits().clear();
-    }
-    for (auto& lane : lanes_) {
-        for (std::size_t gpc = 0; gpc < gpcs_.size(); ++gpc) {
-            std::vector<Answer>& answers = lane->answers(static_cast<int>(gpc));
-            for (const Answer& answer : answers) gpcs_[gpc]->receive(answer);
-            answers.clear();
-        }
     }
     if (exits.empty()) return;
     for (const Exit& exit : exits) {

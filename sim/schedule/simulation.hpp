@@ -56,7 +56,9 @@ public:
 private:
     void launch_kernel(Executor& executor, RequestSink* sink);
     bool run_window(Executor& executor);
-    void exchange();
+    void take_answers(std::size_t gpc);
+    void take_requests(std::size_t lane);
+    void refill();
     void show_issued();
     void start(std::span<const Start> starts);
     void follow_power(Picoseconds launched_at);

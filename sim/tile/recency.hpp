@@ -37,8 +37,8 @@ public:
         if (next_use_ - units_[unit].last_use > kSoon) append(unit);
     }
 
-    // Lets all classes hold a unit of `lines`. dropped(n, classes) is told of each class that lets go of a
-    // unit n that was written to, and how many hold it still.
+    // Lets all classes hold a unit of `lines`. dropped(n, holders) is told of each class that lets go of a
+    // unit n that was written to, and how many held it, that class included.
     template <class Dropped>
     void hold(std::uint32_t unit, std::uint32_t lines, Dropped&& dropped) {
         Unit& held = units_[unit];
@@ -99,7 +99,7 @@ private:
             if (unit.last_use != use.number || unit.holding < holding) continue;
             unit.holding = (holding - 1) & 7u;
             sets.used -= unit.lines;
-            if (unit.written != 0) dropped(use.unit, holding - 1);
+            if (unit.written != 0) dropped(use.unit, holding);
         }
     }
 

@@ -85,7 +85,7 @@ void TileL2::read(Picoseconds now, std::uint32_t id, Landing landing) {
     const BoxShape& shape = boxes_.shape(box);
     const std::uint32_t gpc = gpc_of_slot_[static_cast<std::size_t>(landing.slot())];
     const std::uint32_t partition = partition_of_gpc_[gpc];
-    if (max_requesters_ > 1) {
+    if (joins_others(landing)) {
         const std::uint32_t last = opened_[static_cast<std::size_t>(id) * gpcs_ + gpc];
         if (last < entries_.size()) {
             Entry& open = entries_[last];
@@ -180,7 +180,7 @@ std::uint32_t TileL2::open_entry(std::uint32_t box, std::uint32_t gpc, Landing l
     entry.unresolved = 0;
     entry.pending = {};
     entry.landing[0] = landing;
-    if (max_requesters_ > 1) opened_[static_cast<std::size_t>(box) * gpcs_ + gpc] = index;
+    if (joins_others(landing)) opened_[static_cast<std::size_t>(box) * gpcs_ + gpc] = index;
     return index;
 }
 
@@ -407,16 +407,15 @@ void TileL2::keep_copy(Picoseconds now, std::uint32_t region, std::uint32_t part
 
 // Makes a part the youngest unit of its partition.
 void TileL2::hold(std::uint32_t region, std::uint32_t partition, std::uint32_t home, std::uint32_t lines) {
-    slices_[partition].log.hold(unit_of(region, home), lines,
-                                [this, partition](std::uint32_t unit, std::uint32_t still_holding) {
-                                    let_go(unit, partition, still_holding);
-                                });
+    slices_[partition].log.hold(
+        unit_of(region, home), lines,
+        [this, partition](std::uint32_t unit, std::uint32_t holders) { let_go(unit, partition, holders); });
 }
 
-// A class of sets lets go of its share of a unit that waits to be written back.
-void TileL2::let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t still_holding) {
+// One of the `holders` classes of sets that hold a unit lets go of its share, which waits to be written back.
+void TileL2::let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t holders) {
     Part& gone = part(unit / kMostHomes, partition, unit % kMostHomes);
-    const std::uint32_t sectors = gone.sectors / (still_holding + 1);
+    const std::uint32_t sectors = gone.sectors / std::max(holders, 1u);
     slices_[partition].dirty.remove(sectors);
     write_back(gone, partition, sectors);
 }

@@ -159,6 +159,10 @@ private:
         return share_of(part.filling, curve_.missing(now, part.opens, part.last()));
     }
 
+    // A multicast is no other's to join, and joins none.
+    bool joins_others(Landing landing) const {
+        return max_requesters_ > 1 && landing.axis() == Landing::kNoAxis;
+    }
     bool join(Picoseconds now, std::uint32_t id, const BoxShape& shape, std::uint32_t partition, Entry& open,
               Landing landing);
     Share joins(Picoseconds now, const Entry& entry, const Part& part, std::size_t home) const;
@@ -171,7 +175,7 @@ private:
     void reply(Picoseconds now, Picoseconds found, std::uint32_t box, std::uint32_t asking);
     void resolve(Picoseconds now, Part& part, std::uint32_t home);
     void hold(std::uint32_t region, std::uint32_t partition, std::uint32_t home, std::uint32_t lines);
-    void let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t still_holding);
+    void let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t holders);
     void write_back(Part& part, std::uint32_t partition, std::uint32_t sectors);
     void keep_copy(Picoseconds now, std::uint32_t region, std::uint32_t partition, std::uint32_t home,
                    const BoxPart& written);

@@ -5,21 +5,13 @@
 #include <bit>
 #include <cmath>
 
+#include "memory/promotion.hpp"
+
 namespace l2lens {
 namespace {
 
 int count(SectorMask sectors) {
     return std::popcount(static_cast<unsigned>(sectors));
-}
-
-// Widens a mask to whole units of `bytes` (32, 64 or 128): what a miss fetches.
-SectorMask promote(SectorMask sectors, int bytes) {
-    if (bytes >= kLineBytes) return sectors != 0 ? kWholeLine : SectorMask{0};
-    if (bytes <= kSectorBytes) return sectors;
-    SectorMask wide = sectors;
-    if ((sectors & 0x3) != 0) wide |= 0x3;
-    if ((sectors & 0xC) != 0) wide |= 0xC;
-    return wide;
 }
 
 Picoseconds take_turn(Picoseconds& free_at, Picoseconds now, Picoseconds service) {

@@ -6,25 +6,10 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "schedule/math_rate.hpp"
 
 namespace l2lens {
 namespace {
-
-// From a step's math retiring to its successor's loads being issued: barrier, address update, TMA
-// instruction.
-constexpr double kReleaseCycles = 30;
-
-double rate_of(const Machine& machine, MathType math) {
-    switch (math) {
-        case MathType::Bits8:
-            return machine.sm.tensor_flops_per_cycle_8bit;
-        case MathType::Tf32:
-            return machine.sm.tensor_flops_per_cycle_tf32;
-        case MathType::Bits16:
-            break;
-    }
-    return machine.sm.tensor_flops_per_cycle_16bit;
-}
 
 // A landing is slot * kMaxStages + stage; the two highest bits say that it stands for a multicast's
 // receivers.
@@ -42,7 +27,7 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
       kernel_(work.kernel()),
       number_(number),
       ctas_per_sm_(ctas_per_sm),
-      math_rate_(rate_of(machine, kernel_.math)),
+      math_rate_(math_rate(machine, kernel_.math)),
       cpc_free_(static_cast<std::size_t>(machine.cpcs_per_gpc), 0),
       local_sm_(machine.sms.size(), -1),
       requests_(static_cast<std::size_t>(lanes)),

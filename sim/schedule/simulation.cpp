@@ -2,35 +2,14 @@
 #include "schedule/simulation.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/error.hpp"
+#include "schedule/power.hpp"
 
 namespace l2lens {
 namespace {
 
 constexpr std::int64_t kWindowsPerCheck = 64;  // some 5 us: clock, progress, stop requests
-
-// Before anything has run, the clock that dense math at this share of the peak would settle at.
-constexpr double kAssumedUtilisation = 0.8;
-constexpr double kAssumedForPs = 20e6;  // the weight of that assumption: 20 us
-
-double ghz_under_power(const Machine& machine, double tflops) {
-    if (machine.clock.power_slope_ghz <= 0) return machine.clock.sm_max_ghz;
-    const double ghz = machine.clock.power_base_ghz - machine.clock.power_slope_ghz * tflops / 1000.0;
-    return std::clamp(ghz, 0.25 * machine.clock.sm_max_ghz, machine.clock.sm_max_ghz);
-}
-
-// Fixed point of clock -> throughput -> clock.
-double assumed_flops_per_ps(const Machine& machine) {
-    double flops_per_ps = 0;
-    for (int i = 0; i < 8; ++i) {
-        const double ghz = ghz_under_power(machine, flops_per_ps);
-        flops_per_ps = static_cast<double>(machine.sms.size()) * machine.sm.tensor_flops_per_cycle_16bit *
-                       ghz * kAssumedUtilisation / 1000.0;
-    }
-    return flops_per_ps;  // = TFLOP/s
-}
 
 }  // namespace
 
@@ -204,10 +183,9 @@ void Simulation::start(std::span<const Start> starts) {
 
 // The SM clock the chip settles at under the power the kernel has drawn so far.
 void Simulation::follow_power(Picoseconds launched_at) {
-    double flops = assumed_flops_per_ps(machine_) * kAssumedForPs;
+    double flops = 0;
     for (const auto& gpc : gpcs_) flops += gpc->demand().flops;
-    const double tflops = flops / (static_cast<double>(now_ - launched_at) + kAssumedForPs);
-    cycle_ps_ = 1000.0 / ghz_under_power(machine_, tflops);
+    cycle_ps_ = cycle_under_power(machine_, flops, now_ - launched_at);
     for (auto& gpc : gpcs_) gpc->set_cycle(cycle_ps_);
 }
 

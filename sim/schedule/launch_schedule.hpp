@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/units.hpp"
@@ -19,5 +20,9 @@ struct CtaStay {
 
 // By launch id. Times count from the first start.
 using LaunchSchedule = std::vector<CtaStay>;
+
+// Stays that were noted by tile, as a schedule. A tile below 0 is a no-op CTA.
+LaunchSchedule by_launch_id(std::span<const std::int32_t> tile_of_launch,
+                            std::span<const CtaStay> stay_of_tile);
 
 }  // namespace l2lens

@@ -55,24 +55,8 @@ SimulationResult Simulation::run(Executor& executor) {
         simulated > 0 ? static_cast<double>(asked) / static_cast<double>(simulated) : sample_.factor();
     result.time = last_exit_ - launched_at;
     result.sm_cycles = cycles_;
-    if (options_.record_schedule) result.schedule = schedule();
+    if (options_.record_schedule) result.schedule = by_launch_id(launches_, stays_);
     return result;
-}
-
-// The stays of the last launch by launch id, from the first start on.
-LaunchSchedule Simulation::schedule() const {
-    LaunchSchedule schedule;
-    Picoseconds first = last_exit_;
-    for (const std::int32_t tile : launches_) {
-        schedule.push_back(tile < 0 ? CtaStay{} : stays_[static_cast<std::size_t>(tile)]);
-        if (tile >= 0) first = std::min(first, schedule.back().start);
-    }
-    for (CtaStay& stay : schedule) {
-        if (stay.sm < 0) continue;
-        stay.start -= first;
-        stay.end -= first;
-    }
-    return schedule;
 }
 
 // One launch from its first CTA to the last write's arrival.

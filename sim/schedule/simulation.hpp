@@ -62,7 +62,6 @@ private:
     void show_issued();
     void start(std::span<const Start> starts);
     void follow_power(Picoseconds launched_at);
-    LaunchSchedule schedule() const;
 
     const Machine& machine_;
     const Kernel& kernel_;

@@ -41,7 +41,7 @@ public:
         result.events = all_events();
         result.time = last_exit_ - launched_at;
         result.sm_cycles = cycles_;
-        if (options_.record_schedule) result.schedule = schedule();
+        if (options_.record_schedule) result.schedule = by_launch_id(launches_, stays_);
         return result;
     }
 
@@ -126,22 +126,6 @@ private:
         last_exit_ = std::max(last_exit_, exit.finished);
         if (options_.record_schedule) stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished;
         for (const Start& start : dispatcher_->follow({&exit, 1}, now)) begin(start);
-    }
-
-    // The stays of the last launch by launch id, from the first start on.
-    LaunchSchedule schedule() const {
-        LaunchSchedule schedule;
-        Picoseconds first = last_exit_;
-        for (const std::int32_t tile : launches_) {
-            schedule.push_back(tile < 0 ? CtaStay{} : stays_[static_cast<std::size_t>(tile)]);
-            if (tile >= 0) first = std::min(first, schedule.back().start);
-        }
-        for (CtaStay& stay : schedule) {
-            if (stay.sm < 0) continue;
-            stay.start -= first;
-            stay.end -= first;
-        }
-        return schedule;
     }
 
     void follow_power(Picoseconds launched_at) {

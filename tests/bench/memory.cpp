@@ -99,7 +99,7 @@ void memory(benchmark::State& state, const std::string& pattern) {
     Lanes lanes(prepared.sample);
     lanes.run(prepared.stream, executor);  // warm
     const double begin = now_seconds(threads);
-    for (auto _ : state) lanes.run(prepared.stream, executor);
+    for ([[maybe_unused]] auto _ : state) lanes.run(prepared.stream, executor);
     const double seconds = now_seconds(threads) - begin;
     const auto lines =
         static_cast<double>(state.iterations()) * static_cast<double>(prepared.stream.events.size());
@@ -110,7 +110,7 @@ void memory(benchmark::State& state, const std::string& pattern) {
 void bare_lru(benchmark::State& state, const std::string& pattern) {
     const Prepared& prepared = prepare(pattern, static_cast<int>(state.range(0)));
     BareLru lru = bare_lru_for(prepared.sample);
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         std::int64_t hits = 0;
         for (const LineEvent& event : prepared.stream.events) hits += lru.touch(event.line);
         benchmark::DoNotOptimize(hits);

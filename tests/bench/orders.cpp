@@ -12,7 +12,7 @@ namespace {
 void order(benchmark::State& state, const std::string& name) {
     const auto side = static_cast<std::int32_t>(state.range(0));
     const GridShape grid{side, side};
-    for (auto _ : state) benchmark::DoNotOptimize(make_order(name, grid));
+    for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(make_order(name, grid));
     state.SetItemsProcessed(state.iterations() * grid.tiles());
 }
 

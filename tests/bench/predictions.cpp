@@ -22,12 +22,12 @@ std::vector<std::string> cube(std::int64_t side) {
 
 void load_gemm(benchmark::State& state) {
     const std::vector<std::string> arguments = cube(state.range(0));
-    for (auto _ : state) benchmark::DoNotOptimize(load_kernel("gemm", arguments, &h200()));
+    for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(load_kernel("gemm", arguments, &h200()));
 }
 BENCHMARK(load_gemm)->Arg(2048)->Arg(8192)->Unit(benchmark::kMillisecond);
 
 void load_h200(benchmark::State& state) {
-    for (auto _ : state) benchmark::DoNotOptimize(load_machine("h200"));
+    for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(load_machine("h200"));
 }
 BENCHMARK(load_h200)->Unit(benchmark::kMillisecond);
 
@@ -39,7 +39,7 @@ void predict_gemm(benchmark::State& state) {
     const NamedOrder order = over_grid(kernel, "group_m:8", make_order("group_m:8", grid), h200());
     TbbExecutor executor(static_cast<int>(state.range(1)));
     double lines = 0;
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         const Prediction prediction = predict(h200(), kernel, order, {}, executor);
         lines += prediction.counters.at("lrc__request_sectors_op_read_coalescable.sum") / kSectorsPerLine;
     }

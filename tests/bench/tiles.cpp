@@ -43,7 +43,7 @@ void tile_order(benchmark::State& state, const std::string& name) {
     const int resident = ctas_per_sm(kernel.resources, h200());
     TileOptions options;
     options.lines_per_line = 16;
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         benchmark::DoNotOptimize(
             simulate_tiles(h200(), work, boxes, order.tile_of_launch, resident, options));
     }
@@ -71,7 +71,7 @@ BENCHMARK_CAPTURE(tile_order, diagonal, "diagonal")
 void prepare_tiles(benchmark::State& state) {
     const Kernel kernel = cube(state.range(0));
     TbbExecutor executor(static_cast<int>(state.range(1)));
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         const PreparedKernel prepared(h200(), kernel, Mode::Grid, Engine::Tile, executor);
         benchmark::DoNotOptimize(&prepared);
     }
@@ -95,7 +95,7 @@ void predict_hundred_orders(benchmark::State& state) {
     TbbExecutor executor(static_cast<int>(state.range(0)));
     PredictOptions options;
     options.engine = Engine::Tile;
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         const PreparedKernel prepared(h200(), kernel, Mode::Grid, Engine::Tile, executor);
         executor.for_each(orders.size(), [&](std::size_t i) {
             SerialExecutor serial;
@@ -118,7 +118,8 @@ void predict_large_gemm(benchmark::State& state) {
     TbbExecutor executor(static_cast<int>(state.range(0)));
     PredictOptions options;
     options.engine = Engine::Tile;
-    for (auto _ : state) benchmark::DoNotOptimize(predict(h200(), kernel, order, options, executor));
+    for ([[maybe_unused]] auto _ : state)
+        benchmark::DoNotOptimize(predict(h200(), kernel, order, options, executor));
 }
 BENCHMARK(predict_large_gemm)->ArgName("threads")->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
 

@@ -29,7 +29,8 @@ struct Stream {
 class StreamRun {
 public:
     // `lanes` numbers of lanes; a simulated line stands for `lines_per_line` lines.
-    StreamRun(const Machine& machine, std::vector<int> lanes, double lines_per_line, std::uint64_t seed = 0)
+    StreamRun(const Machine& machine, const std::vector<int>& lanes, double lines_per_line,
+              std::uint64_t seed = 0)
         : machine_(machine), model_(machine, lines_per_line), index_of_lane_(at(model_.map.lanes()), -1) {
         for (int lane : lanes) {
             index_of_lane_[at(lane)] = static_cast<int>(lanes_.size());

@@ -119,14 +119,15 @@ TEST_CASE("The lines of a 2 MiB page spread over the sets of a slice as evenly a
         INFO(name);
         const Machine machine = load_machine(name);
         const AddressMap map(machine);
-        const int lanes = map.lanes();
+        const auto lanes = static_cast<std::size_t>(map.lanes());
         RandomStream random(3, 3);
         for (int i = 0; i < 3; ++i) {
             const LineNumber first = random.below(1u << 15) << 14;
-            const auto slices = static_cast<std::size_t>(machine.partitions * lanes);
+            const std::size_t slices = static_cast<std::size_t>(machine.partitions) * lanes;
             std::vector<std::vector<int>> sets(slices, std::vector<int>(map.sets(), 0));
             for (LineNumber line = first; line < first + (1u << 14); ++line)
-                ++sets[static_cast<std::size_t>(map.home(line) * lanes + map.lane(line))][map.set(line)];
+                ++sets[static_cast<std::size_t>(map.home(line)) * lanes +
+                       static_cast<std::size_t>(map.lane(line))][map.set(line)];
             int widest = 0;
             for (const auto& slice : sets) {
                 const auto [least, most] = std::minmax_element(slice.begin(), slice.end());

@@ -86,34 +86,29 @@ PreparedKernel::~PreparedKernel() = default;
 
 namespace {
 
+RunOptions run_options(const PreparedKernel::Parts& parts, const PredictOptions& options) {
+    RunOptions run;
+    run.mode = parts.mode;
+    run.seed = options.seed;
+    run.warm_l2 = options.warm_l2;
+    run.progress = options.progress;
+    run.stop_requested = options.stop_requested;
+    run.record_schedule = options.record_schedule;
+    run.schedule = options.schedule;
+    return run;
+}
+
 // One seed's run, whose own parallelism is `inside`.
 SimulationResult run_lines(const PreparedKernel::Parts& parts, const NamedOrder& order,
                            const PredictOptions& options, int lanes, Executor& inside) {
-    SimulationOptions simulation;
-    simulation.mode = parts.mode;
-    simulation.lanes = lanes;
-    simulation.seed = options.seed;
-    simulation.warm_l2 = options.warm_l2;
-    simulation.progress = options.progress;
-    simulation.stop_requested = options.stop_requested;
-    simulation.sink = options.sink;
-    simulation.record_schedule = options.record_schedule;
-    simulation.schedule = options.schedule;
+    const SimulationOptions simulation{run_options(parts, options), lanes, options.sink};
     return Simulation(parts.machine, parts.kernel, order.tile_of_launch, parts.resident, simulation)
         .run(inside);
 }
 
 SimulationResult run_tiles(const PreparedKernel::Parts& parts, const NamedOrder& order,
                            const PredictOptions& options, int lanes) {
-    TileOptions simulation;
-    simulation.mode = parts.mode;
-    simulation.lines_per_line = static_cast<double>(parts.map.lanes()) / lanes;
-    simulation.seed = options.seed;
-    simulation.warm_l2 = options.warm_l2;
-    simulation.progress = options.progress;
-    simulation.stop_requested = options.stop_requested;
-    simulation.record_schedule = options.record_schedule;
-    simulation.schedule = options.schedule;
+    const TileOptions simulation{run_options(parts, options), static_cast<double>(parts.map.lanes()) / lanes};
     return simulate_tiles(parts.machine, parts.work, *parts.boxes, order.tile_of_launch, parts.resident,
                           simulation);
 }

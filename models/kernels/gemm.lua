@@ -79,7 +79,8 @@ function kernel(p, gpu)
         registers = registers,
         shared_memory = shared_memory,
         cluster = {p.cluster_m, p.cluster_n},
-        -- Triton flattens the loops of a statically persistent kernel: it prefetches across tiles.
+        -- Triton flattens the loops of a statically persistent kernel, and a producer warp runs ahead: both prefetch
+        -- across tiles.
         prologue_ns = p.mode == "static" and 0 or 600,
         epilogue_ns = 700,
         epilogue_overlaps = p.mode == "static",

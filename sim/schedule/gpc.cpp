@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "schedule/math_rate.hpp"
+#include "schedule/tensor_cores.hpp"
 
 namespace l2lens {
 namespace {
@@ -210,17 +211,13 @@ void Gpc::on_release(Picoseconds now, std::int32_t index) {
     try_issue(now, index);
 }
 
-// The tensor cores take the oldest CTA's issued step: schedulers favour the oldest warp, which is what
-// staggers the CTAs of an SM.
 void Gpc::start_math(Picoseconds now, int sm) {
     SmState& state = sm_state_[static_cast<std::size_t>(sm)];
     if (state.math_busy) return;
-    std::int32_t oldest = -1;
-    for (std::int32_t i = sm * ctas_per_sm_; i < (sm + 1) * ctas_per_sm_; ++i) {
-        const Slot& s = slot(i);
-        if (s.tile < 0 || s.done.step >= s.math.step || !has_math(phase_of(s, s.done))) continue;
-        if (oldest < 0 || s.age < slot(oldest).age) oldest = i;
-    }
+    const std::int32_t oldest =
+        oldest_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [this](const Slot& s) {
+            return s.tile >= 0 && s.done.step < s.math.step && has_math(phase_of(s, s.done));
+        });
     if (oldest < 0) return;
     const Work::Phase& phase = phase_of(slot(oldest), slot(oldest).done);
     const double length =

@@ -24,16 +24,20 @@
 
 namespace l2lens {
 
-struct SimulationOptions {
+// What a run is asked for, whatever its unit is.
+struct RunOptions {
     Mode mode = Mode::Grid;
-    int lanes = 1;  // of the L2 to simulate, at most slices_per_partition
     std::uint64_t seed = 0;
     bool warm_l2 = false;
     std::function<void(double)> progress;
     std::function<bool()> stop_requested;
-    RequestSink* sink = nullptr;               // looks on; of a warm L2's launches at the last only
     bool record_schedule = false;              // keep who ran where and when
     const LaunchSchedule* schedule = nullptr;  // who runs where and from when; nullptr: the dispatcher says
+};
+
+struct SimulationOptions : RunOptions {
+    int lanes = 1;                // of the L2 to simulate, at most slices_per_partition
+    RequestSink* sink = nullptr;  // looks on; of a warm L2's launches at the last only
 };
 
 struct SimulationResult {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 
 #include "kernel/kernel.hpp"
@@ -17,15 +16,8 @@
 
 namespace l2lens {
 
-struct TileOptions {
-    Mode mode = Mode::Grid;
+struct TileOptions : RunOptions {
     double lines_per_line = 1;  // the line engine's sample that this run stands for
-    std::uint64_t seed = 0;
-    bool warm_l2 = false;
-    std::function<void(double)> progress;
-    std::function<bool()> stop_requested;
-    bool record_schedule = false;
-    const LaunchSchedule* schedule = nullptr;  // as in SimulationOptions
 };
 
 // launches[id]: program of the CTA with that launch id, or -1. Of the result, slice_sectors stays empty.

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "schedule/math_rate.hpp"
+#include "schedule/tensor_cores.hpp"
 #include "schedule/wire.hpp"
 
 namespace l2lens {
@@ -193,17 +194,13 @@ void TileSms::on_issue(Picoseconds now, std::int32_t index) {
     release_if_due(index);
 }
 
-// The tensor cores take the oldest CTA's issued step: schedulers favour the oldest warp, which is what
-// staggers the CTAs of an SM.
 void TileSms::start_math(Picoseconds now, std::int32_t sm) {
     SmState& state = sms_[static_cast<std::size_t>(sm)];
     if (state.math_busy) return;
-    std::int32_t oldest = -1;
-    for (std::int32_t i = sm * ctas_per_sm_; i < (sm + 1) * ctas_per_sm_; ++i) {
-        const Slot& s = slot(i);
-        if (s.tile < 0 || s.done.step >= s.math.step || !has_math(phase_of(s, s.done))) continue;
-        if (oldest < 0 || s.age < slot(oldest).age) oldest = i;
-    }
+    const std::int32_t oldest =
+        oldest_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [this](const Slot& s) {
+            return s.tile >= 0 && s.done.step < s.math.step && has_math(phase_of(s, s.done));
+        });
     if (oldest < 0) return;
     const double length = math_cycles(phase_of(slot(oldest), slot(oldest).done));
     state.math_busy = true;

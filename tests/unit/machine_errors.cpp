@@ -165,6 +165,8 @@ TEST_CASE("An impossible geometry is refused at the parameter to look at") {
     const std::string rest = ", source = \"s\", confidence = \"inferred\" }";
     expect(line_starting("ways"), "ways = { value = 3" + rest,
            "'l2.slice' is 2048 bytes, not a whole number of sets of 3 lines of 128 bytes", 1);
+    expect(line_starting("dirty_ways"), "dirty_ways = { value = 5" + rest,
+           "'l2.dirty_ways' is 5; a set has 4 lines");
     expect(line_starting("fetch "), "fetch = { value = 48, unit = \"B\"" + rest,
            "'l2.fetch' is 48 B; it must be 32, 64 or 128");
     expect("value = [[7]]", "value = [[7], [8]]",

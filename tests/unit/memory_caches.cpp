@@ -101,6 +101,17 @@ TEST_CASE("The request beyond an entry's requesters opens another entry and clos
     CHECK(coalescer.entry(entry).requesters == 4);
 }
 
+TEST_CASE("Nobody joins a multicast, and it joins nobody") {
+    Coalescer coalescer(4);
+    Request multicast = read_of(9, 2, 1);
+    multicast.receivers = 2;
+    coalescer.open(multicast, 0);
+    CHECK_FALSE(coalescer.join(read_of(9, 2, 2)));
+    coalescer.open(read_of(9, 2, 2), 0);
+    CHECK_FALSE(coalescer.join(multicast));
+    CHECK(coalescer.join(read_of(9, 2, 3)));
+}
+
 TEST_CASE("Requests join only their own GPC's entry, for the same line and sectors") {
     Coalescer coalescer(4);
     coalescer.open(read_of(9, 2, 0), 0);

@@ -78,6 +78,22 @@ TEST_CASE("With several CTAs per SM each SM gets its first before any gets its s
     CHECK(slots.size() == 12);
 }
 
+TEST_CASE("The CTAs of a grid's clusters follow each other a cluster gap later") {
+    Machine machine = load_machine("tiny");
+    machine.launch.cluster_gap_ns = 64;
+    const auto ids = launches(6);
+    for (const Mode mode : {Mode::Grid, Mode::Dynamic}) {
+        Dispatcher dispatcher(machine, ids, mode, 1, 2);
+        const auto first = dispatcher.first_wave();
+        REQUIRE(first.size() == 4);
+        const auto next = dispatcher.follow(std::vector<Exit>{leave(first[0], 500), leave(first[1], 500)}, 0);
+        REQUIRE(next.size() == 2);
+        const double gap =
+            mode == Mode::Grid ? machine.launch.cta_gap_ns + 64 : machine.launch.persistent_gap_ns;
+        CHECK(next[0].time == std::max(first[0].time, first[1].time) + from_ns(500 + gap));
+    }
+}
+
 TEST_CASE("A free place takes the next launch id, the first that fell free before the others") {
     const Machine machine = load_machine("tiny");
     const auto ids = launches(7);

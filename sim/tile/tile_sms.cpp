@@ -198,7 +198,7 @@ void TileSms::start_math(Picoseconds now, std::int32_t sm) {
     SmState& state = sms_[static_cast<std::size_t>(sm)];
     if (state.math_busy) return;
     const std::int32_t oldest =
-        oldest_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [this](const Slot& s) {
+        oldest_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [](const Slot& s) {
             return s.tile >= 0 && s.done.step < s.math.step && has_math(phase_of(s, s.done));
         });
     if (oldest < 0) return;

@@ -50,7 +50,7 @@ std::string error_of(Call call) {
 }
 
 std::string text_error(const std::string& text, const Arguments& arguments = {}) {
-    const std::string error = error_of([&] { load_text(text, arguments); });
+    std::string error = error_of([&] { load_text(text, arguments); });
     CHECK(error.find('\n') == std::string::npos);
     return error;
 }

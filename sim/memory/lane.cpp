@@ -38,7 +38,7 @@ MemoryModel::MemoryModel(const Machine& m, double lines_per_simulated_line)
 }
 
 Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
-    : model_(model), t_(model.timing), random_(seed, static_cast<std::uint64_t>(number)) {
+    : model_(model), t_(model.timing), random_(seed, static_cast<std::uint64_t>(number)), number_(number) {
     const Machine& machine = model.machine;
     const int requesters = machine.coalescer.present ? machine.coalescer.max_requesters : 1;
     for (int p = 0; p < machine.partitions; ++p) {
@@ -110,6 +110,7 @@ void Lane::on_read(Picoseconds now, const Request& request) {
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
     if (slice.coalescer.join(request)) {
         events_[Event::MergedSectors] += counted;
+        if (observer_ != nullptr) tell_merged(now, request, partition);
         return;
     }
     const std::int32_t entry = slice.coalescer.open(request, partition);
@@ -123,6 +124,8 @@ void Lane::on_read(Picoseconds now, const Request& request) {
     const auto asked_missing = static_cast<SectorMask>(request.sectors & ~line.valid);
     events_[Event::TexReadHits] += static_cast<std::uint64_t>(sectors - count(asked_missing));
     if (asked_missing == 0) {
+        if (observer_ != nullptr)
+            tell_request(LaneStep::Kind::Read, now, request, partition, {found, line.valid, 0}, entry);
         answer_hit(looked_up, partition, entry, line);
         return;
     }
@@ -131,7 +134,10 @@ void Lane::on_read(Picoseconds now, const Request& request) {
     const auto missing = static_cast<SectorMask>(promote(asked_missing, fetch) & ~line.valid);
     events_[Event::TexReadMisses] += static_cast<std::uint64_t>(count(asked_missing));
     events_[Event::TexReadPromoted] += static_cast<std::uint64_t>(count(missing) - count(asked_missing));
+    const SectorMask valid = line.valid;
     line.valid |= missing;
+    if (observer_ != nullptr)
+        tell_request(LaneStep::Kind::Read, now, request, partition, {found, valid, missing}, entry);
     if (model_.map.home(request.line) == partition) {
         line.ready = std::max(line.ready, read_dram(slice, looked_up + t_.miss, count(missing)));
         wheel_.push(line.ready, Action{Kind::Answer, static_cast<std::uint8_t>(partition), 0, 0, 0, entry});
@@ -187,12 +193,14 @@ void Lane::on_home_lookup(Picoseconds now, const Action& action) {
     const auto missed = static_cast<std::uint64_t>(count(missing));
     events_[Event::FabricReadHits] += static_cast<std::uint64_t>(sectors) - missed;
     events_[Event::FabricReadMisses] += missed;
+    const SectorMask valid = line.valid;
     Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
     if (missing != 0) {
         ready = read_dram(home, looked_up + t_.miss, count(missing));
         line.valid |= missing;
         line.ready = std::max(line.ready, ready);
     }
+    if (observer_ != nullptr) tell_home(LaneStep::Kind::HomeRead, now, action, {found, valid, missing});
     Action reply = action;
     reply.kind = Kind::HomeReply;
     wheel_.push(ready, reply);
@@ -229,13 +237,17 @@ void Lane::on_write(Picoseconds now, const Request& request) {
     slice.sectors += sectors;
     const Picoseconds looked_up = take_turn(slice.tag_free, now, t_.tag_write);
     if (model_.map.home(request.line) == partition) {
-        store(looked_up, slice, request.line, request.sectors, request.partial, false);
+        const Looked stored = store(looked_up, slice, request.line, request.sectors, request.partial, false);
+        if (observer_ != nullptr) tell_request(LaneStep::Kind::Write, now, request, partition, stored, -1);
         return;
     }
     // It leaves a copy, as a far read does: what was written hits when it is read again, and takes the place
     // of other lines (traces/h200/write_back.csv).
     const SectorCache::Found copy = look_up(looked_up, slice, request.line);
-    slice.cache.at(copy.way).valid |= static_cast<SectorMask>(request.sectors & ~request.partial);
+    SectorCache::Line& line = slice.cache.at(copy.way);
+    const SectorMask valid = line.valid;
+    line.valid |= static_cast<SectorMask>(request.sectors & ~request.partial);
+    if (observer_ != nullptr) tell_request(LaneStep::Kind::Write, now, request, partition, {copy, valid}, -1);
     take_turn(slice.fabric_free, looked_up, static_cast<Picoseconds>(sectors) * t_.fabric_sector);
     wheel_.push(slice.fabric_free + t_.fabric_request,
                 Action{Kind::HomeWrite, static_cast<std::uint8_t>(partition), request.sectors,
@@ -249,12 +261,13 @@ void Lane::on_home_write(Picoseconds now, const Action& action) {
     events_[Event::FabricWriteSectors] += sectors;
     home.sectors += sectors;
     const Picoseconds looked_up = take_turn(home.tag_free, now, t_.tag_write);
-    store(looked_up, home, action.line, action.sectors, action.partial, true);
+    const Looked stored = store(looked_up, home, action.line, action.sectors, action.partial, true);
+    if (observer_ != nullptr) tell_home(LaneStep::Kind::HomeWrite, now, action, stored);
 }
 
 // Writes to the line's home. A sector that is not wholly written and not there is fetched first.
-void Lane::store(Picoseconds now, Slice& home, LineNumber number, SectorMask sectors, SectorMask partial,
-                 bool far) {
+Lane::Looked Lane::store(Picoseconds now, Slice& home, LineNumber number, SectorMask sectors,
+                         SectorMask partial, bool far) {
     const SectorCache::Found found = look_up(now, home, number);
     SectorCache::Line& line = home.cache.at(found.way);
     const auto fetched = static_cast<SectorMask>(partial & ~line.valid);
@@ -264,9 +277,12 @@ void Lane::store(Picoseconds now, Slice& home, LineNumber number, SectorMask sec
         events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] +=
             static_cast<std::uint64_t>(count(fetched));
     }
+    const SectorMask valid = line.valid;
     line.valid |= sectors;
     line.dirty |= sectors;
-    write_back(now, home, home.cache.clean_beyond(model_.map.set(number), model_.machine.l2.dirty_ways));
+    const SectorMask cleaned = home.cache.clean_beyond(model_.map.set(number), model_.machine.l2.dirty_ways);
+    write_back(now, home, cleaned);
+    return {found, valid, fetched, cleaned};
 }
 
 void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
@@ -280,6 +296,7 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
     }
     answers_[entry.gpc].push_back(
         Answer{leaves + t_.slice_to_sm, entry.landing, entry.requesters, static_cast<std::uint8_t>(sectors)});
+    if (observer_ != nullptr) tell_answer(leaves, entry, index, partition);
     slice.coalescer.close(index);
 }
 

@@ -22,6 +22,7 @@
 #include "memory/address_map.hpp"
 #include "memory/coalescer.hpp"
 #include "memory/event_wheel.hpp"
+#include "memory/lane_observer.hpp"
 #include "memory/messages.hpp"
 #include "memory/sector_cache.hpp"
 #include "memory/timing.hpp"
@@ -54,6 +55,8 @@ public:
     const Events& events() const { return events_; }
     // Forgets what was counted; the caches stay warm.
     void reset_events();
+    // From now on tells `observer` of each step; nullptr: nobody.
+    void observe(LaneObserver* observer) { observer_ = observer; }
     // Sectors looked up in the slice of a partition, from both sides of the fabric.
     std::uint64_t slice_sectors(int partition) const {
         return slices_[static_cast<std::size_t>(partition)].sectors;
@@ -89,6 +92,14 @@ private:
         std::uint8_t partition;
     };
 
+    // What a lookup found and did, for an observer.
+    struct Looked {
+        SectorCache::Found found{};
+        SectorMask valid = 0;    // before
+        SectorMask fetched = 0;  // missing sectors that it set out to fetch
+        SectorMask cleaned = 0;
+    };
+
     void on_request(Picoseconds now, const Request& request);
     void on_read(Picoseconds now, const Request& request);
     void on_write(Picoseconds now, const Request& request);
@@ -101,10 +112,20 @@ private:
     void fetch_missing(Picoseconds looked_up, int partition, std::int32_t entry, std::uint32_t way,
                        SectorMask missing);
     SectorCache::Found look_up(Picoseconds now, Slice& slice, LineNumber line);
-    void store(Picoseconds now, Slice& home, LineNumber line, SectorMask sectors, SectorMask partial,
-               bool far);
+    Looked store(Picoseconds now, Slice& home, LineNumber line, SectorMask sectors, SectorMask partial,
+                 bool far);
     void write_back(Picoseconds now, Slice& slice, SectorMask sectors);
     Picoseconds read_dram(Slice& slice, Picoseconds from, int sectors);
+    // What an observer is told (lane_steps.cpp).
+    LaneStep step_of(LaneStep::Kind kind, Picoseconds now, int partition, LineNumber line,
+                     SectorMask asked) const;
+    void add_lookup(LaneStep& step, const Looked& looked) const;
+    void tell_merged(Picoseconds now, const Request& request, int partition) const;
+    void tell_request(LaneStep::Kind kind, Picoseconds now, const Request& request, int partition,
+                      const Looked& looked, std::int32_t entry) const;
+    void tell_home(LaneStep::Kind kind, Picoseconds now, const Action& action, const Looked& looked) const;
+    void tell_answer(Picoseconds leaves, const Coalescer::Entry& entry, std::int32_t index,
+                     int partition) const;
     void wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer);
     Picoseconds jitter();
     std::int32_t take_fill();
@@ -120,6 +141,8 @@ private:
     std::vector<std::vector<Answer>> answers_;  // per GPC
     RandomStream random_;
     Events events_;
+    const int number_;
+    LaneObserver* observer_ = nullptr;
 };
 
 }  // namespace l2lens

@@ -69,6 +69,7 @@ public:
     }
 
     Line& at(std::uint32_t way) { return line_[way]; }
+    const Line& at(std::uint32_t way) const { return line_[way]; }
     bool holds(std::uint32_t way, LineNumber line) const { return tag_[way] == line; }
 
 private:

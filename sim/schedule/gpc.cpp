@@ -22,6 +22,10 @@ constexpr std::uint16_t multicast_bit(int axis) {
 
 }  // namespace
 
+int slot_of_landing(std::uint16_t landing) {
+    return (landing & kLandingMask) / kMaxStages;
+}
+
 Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, int lanes, std::uint64_t seed)
     : machine_(machine),
       work_(work),

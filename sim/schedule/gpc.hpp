@@ -28,6 +28,9 @@ namespace l2lens {
 // CTAs of one GPC at a time: what a request's landing can number beside the stage.
 inline constexpr int kMaxCtasOfGpc = 1024;
 
+// The CTA slot of a GPC that a load's landing stands for: its SM there, in id order, * CTAs per SM + slot.
+int slot_of_landing(std::uint16_t landing);
+
 // Where a CTA stands in its cluster. The CTAs of a cluster are on consecutive SMs of the GPC, in rank order.
 struct ClusterPlace {
     std::uint8_t rank = 0;      // row * columns + column

@@ -25,6 +25,7 @@ Simulation::Simulation(const Machine& machine, const Kernel& kernel, std::span<c
       window_(exchange_window(machine)) {
     for (int i = 0; i < sample_.count(); ++i) {
         lanes_.push_back(std::make_unique<Lane>(model_, options.seed, sample_.lane(i)));
+        lanes_.back()->observe(options.observer);
     }
 }
 

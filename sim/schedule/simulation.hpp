@@ -38,6 +38,8 @@ struct RunOptions {
 struct SimulationOptions : RunOptions {
     int lanes = 1;                // of the L2 to simulate, at most slices_per_partition
     RequestSink* sink = nullptr;  // looks on; of a warm L2's launches at the last only
+    // Looks on inside the lanes, from the threads that run them; of a warm L2's launches at all.
+    LaneObserver* observer = nullptr;
 };
 
 struct SimulationResult {

@@ -14,22 +14,22 @@ params = {
 
 function kernel(p)
     if p.stride < p.bytes then error("stride=" .. p.stride .. ": pieces of " .. p.bytes .. " bytes would overlap", 0) end
-    local copies = p.own and p.ctas or 1
-    local A = tensor("A", {copies, p.pieces, p.bytes}, "int8", {p.pieces * p.stride, p.stride, 1})
+    -- All CTAs read one matrix of pieces, or each a matrix of its own.
+    local shape, strides = {p.pieces, p.bytes}, {p.stride, 1}
+    if p.own then shape, strides = {p.ctas, p.pieces, p.bytes}, {p.pieces * p.stride, p.stride, 1} end
+    local A = tensor("A", shape, "int8", strides)
     return {
-        title = string.format("strided %d x %d B every %d B, %d passes by %d CTAs", p.pieces, p.bytes, p.stride, p.passes, p.ctas),
+        title = string.format("strided %d x %d B every %d B, %d pass%s by %d CTA%s", p.pieces, p.bytes, p.stride,
+                              p.passes, p.passes == 1 and "" or "es", p.ctas, p.ctas == 1 and "" or "s"),
         grid = {{"cta", p.ctas}, {"one", 1}},
         path = p.path,
         warps = 1,
         prologue_ns = 0,
         epilogue_ns = 0,
         program = function(cta)
-            local pass = {
-                count = p.pieces,
-                loads = {box(A, {p.own and cta or 0, 0, 0}, {1, 1, p.bytes}, {0, 1, 0})},
-            }
+            local piece = p.own and box(A, {cta, 0, 0}, {1, 1, p.bytes}, {0, 1, 0}) or box(A, {0, 0}, {1, p.bytes}, {1, 0})
             local passes = {}
-            for i = 1, p.passes do passes[i] = pass end
+            for i = 1, p.passes do passes[i] = {count = p.pieces, loads = {piece}} end
             return passes
         end,
     }

@@ -40,7 +40,8 @@ void Contents::apply(const LaneStep& step) {
 }
 
 std::size_t Contents::first_of(int partition, int lane) const {
-    const auto slice = static_cast<std::size_t>(partition * lanes_ + lane);
+    const std::size_t slice = static_cast<std::size_t>(partition) * static_cast<std::size_t>(lanes_) +
+                              static_cast<std::size_t>(lane);
     return slice * sets_ * static_cast<std::size_t>(ways_);
 }
 

@@ -62,6 +62,7 @@ void add_gpu_probe_command(CLI::App& gpu, Invocation& invocation, Commands& comm
 void add_doctor_command(CLI::App& root, Invocation& invocation, Commands& commands);
 void add_trace_command(CLI::App& root, Invocation& invocation, Commands& commands);
 void add_teach_command(CLI::App& root, Invocation& invocation, Commands& commands);
+void add_lab_command(CLI::App& root, Invocation& invocation, Commands& commands);
 void add_explain_command(CLI::App& root, Invocation& invocation, Commands& commands);
 
 // Builds the parser, parses, runs the command. Throws Error for whatever goes wrong.

@@ -13,19 +13,15 @@
 #include "cli/file_output.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/invocation.hpp"
-#include "cli/model_run.hpp"
+#include "cli/lesson_run.hpp"
 #include "cli/output.hpp"
 #include "cli/step_commands.hpp"
-#include "kernel/residency.hpp"
-#include "load/machine_file.hpp"
 #include "report/listing.hpp"
 #include "report/text_table.hpp"
-#include "teach/lesson.hpp"
 
 namespace l2lens::cli {
 namespace {
 
-constexpr std::size_t kMostSteps = 100'000;
 constexpr std::size_t kShownUnasked = 20;  // when there is neither a terminal nor a command
 
 struct Arguments {
@@ -40,16 +36,6 @@ struct Arguments {
 // Small enough to read to its end: four CTAs, two steps of K each.
 std::vector<std::string> first_lesson() {
     return {"gemm", "m=4", "n=4", "k=128", "bm=2", "bn=2", "bk=64"};
-}
-
-Tape tape_of(const Machine& machine, const LaunchedKernel& launched, const NamedOrder& order,
-             std::uint64_t seed) {
-    const int resident = ctas_per_sm(launched.kernel.resources, machine);
-    if (resident == 0)
-        throw BadInput(launched.kernel.name + ": " + why_no_cta_fits(launched.kernel.resources, machine));
-    const TapeOptions options{launched.mode, seed, kMostSteps};
-    return record_tape(machine, launched.kernel, order.tile_of_launch,
-                       launched.mode == Mode::Grid ? resident : 1, options);
 }
 
 std::string lines_text(Lesson& lesson, std::size_t from, std::size_t to) {
@@ -134,17 +120,14 @@ void write_steps(const Output& output, Lesson& lesson, std::size_t from, std::si
 ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
     const std::vector<std::string> kernel = arguments.kernel.empty() ? first_lesson() : arguments.kernel;
-    const std::uint64_t wanted =
-        arguments.steps.empty() ? kShownUnasked : parse_whole("--steps", arguments.steps, 1, kMostSteps);
-    const std::uint64_t from = parse_whole("--from", arguments.from, 1, kMostSteps);
+    const std::uint64_t wanted = arguments.steps.empty()
+                                     ? kShownUnasked
+                                     : parse_whole("--steps", arguments.steps, 1, kMostLessonSteps);
+    const std::uint64_t from = parse_whole("--from", arguments.from, 1, kMostLessonSteps);
 
-    const Machine machine = load_machine(arguments.gpu);
-    const LaunchedKernel launched =
-        load_launched(kernel[0], {kernel.begin() + 1, kernel.end()}, arguments.mode, machine);
-    const NamedOrder order = named_order(arguments.order, machine, launched.kernel);
-    Lesson lesson(machine, launched.kernel, order.name,
-                  tape_of(machine, launched, order, invocation.common.seed_number()));
-    if (lesson.steps() == 0) throw BadInput(launched.kernel.name + ": it asks nothing of the L2");
+    const LoadedLesson loaded(arguments.gpu, kernel, arguments.order, arguments.mode,
+                              invocation.common.seed_number());
+    Lesson& lesson = loaded.lesson();
     if (from > lesson.steps())
         throw BadInput(fmt::format("--from {}: the lesson has {} steps", from, lesson.steps()));
 

@@ -60,7 +60,7 @@ TEST_CASE("One line read sector by sector: a line miss, a hit on what was promot
     Told told("strided", {"pieces=4", "bytes=32", "stride=32"});
     REQUIRE(told.lesson.steps() == 4);
     CHECK_THAT(told.lesson.sentence(1),
-               Contains("SM 0 reads line 0x0 (A[0,0,0..31]): it is not in set") && Contains("line miss") &&
+               Contains("SM 0 reads line 0x0 (A[0,0..31]): it is not in set") && Contains("line miss") &&
                    Contains("fetch 64 B from DRAM (sector 1 is promoted: nobody asked for it)"));
     CHECK_THAT(told.lesson.sentence(2), Contains("with sector 1 valid: hit"));
     CHECK_THAT(told.lesson.sentence(3),

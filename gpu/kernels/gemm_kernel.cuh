@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include <cuda.h>
-#include <cuda_bf16.h>
 
+#include "gpu/kernels/accumulators.cuh"
 #include "gpu/kernels/hopper.cuh"
 #include "gpu/kernels/wgmma.cuh"
 #include "gpu/kernels/work_queue.cuh"
@@ -231,7 +231,7 @@ private:
                 const std::uint32_t buffer = staging + (piece % Layout::kBuffers) * kBlockBytes;
                 if (leader) hopper::store_wait_read<Layout::kBuffers - 1>();
                 hopper::named_barrier(1 + group, 128);
-                write_piece(buffer, &sums[block][chunk * (kBlock / 2)]);
+                write_accumulators(buffer, &sums[block][chunk * (kBlock / 2)]);
                 hopper::async_proxy_fence();
                 hopper::named_barrier(1 + group, 128);
                 if (leader) {
@@ -240,26 +240,6 @@ private:
                 }
             }
         }
-    }
-
-    // 64 columns of this warp's 16 rows. The 16-byte unit at column u of row r lies at unit u ^ (r % 8), as
-    // TMA's 128 B swizzle wants it.
-    __device__ static void write_piece(std::uint32_t buffer, const float* sums) {
-        const int lane = threadIdx.x % 32;
-        const int row = (threadIdx.x / 32 % 4) * 16 + lane % 16;
-        const std::uint32_t start = buffer + row * 128;
-#pragma unroll
-        for (int pair = 0; pair < kBlock / 16; ++pair) {
-            const float* d = sums + pair * 8;
-            const int unit = pair * 2 + lane / 16;
-            hopper::store_matrices(start + ((unit ^ (row % 8)) * 16), pack(d[0], d[1]), pack(d[2], d[3]),
-                                   pack(d[4], d[5]), pack(d[6], d[7]));
-        }
-    }
-
-    __device__ static std::uint32_t pack(float low, float high) {
-        const __nv_bfloat162 both = __floats2bfloat162_rn(low, high);
-        return *reinterpret_cast<const std::uint32_t*>(&both);
     }
 
     const GemmArgs& args_;

@@ -138,6 +138,24 @@ __device__ inline void store_box(const CUtensorMap* map, std::uint32_t from, int
         : "memory");
 }
 
+// The same of one plane of a tensor with three axes: what lies outside the plane is zero, or not stored.
+__device__ inline void load_box_of_plane(const CUtensorMap* map, std::uint32_t to, std::uint32_t barrier,
+                                         int x, int y, int plane) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
+        "%4, %5}], [%2];" ::"r"(to),
+        "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(plane)
+        : "memory");
+}
+
+__device__ inline void store_box_of_plane(const CUtensorMap* map, std::uint32_t from, int x, int y,
+                                          int plane) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
+        "r"(from), "r"(x), "r"(y), "r"(plane)
+        : "memory");
+}
+
 __device__ inline void store_commit() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
@@ -158,6 +176,16 @@ __device__ inline void async_proxy_fence() {
 
 __device__ inline void named_barrier(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+// Registers of a thread, by all threads of a warpgroup: what a producer gives up its consumers can take.
+template <int Registers>
+__device__ inline void lower_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+template <int Registers>
+__device__ inline void raise_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
 // Four 8x8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l / 8.

@@ -13,7 +13,12 @@ namespace l2lens::gpu {
 // Triton's maps do.
 CUtensorMap tile_map(const void* base, std::int64_t rows, std::int64_t columns, int box_rows);
 
-// The same without swizzle, for elements of 1, 2 or 4 bytes and boxes of any extent up to 256.
+// The same of `planes` such matrices one behind the other, read and written in boxes that end with their
+// plane.
+CUtensorMap plane_map(const void* base, std::int64_t planes, std::int64_t rows, std::int64_t columns,
+                      int box_rows);
+
+// Of one matrix, without swizzle, for elements of 1, 2 or 4 bytes and boxes of any extent up to 256.
 CUtensorMap plain_map(const void* base, std::int64_t rows, std::int64_t columns, int element_bytes,
                       int box_rows, int box_columns);
 

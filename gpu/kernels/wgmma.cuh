@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma: a 64 x N tile of fp32 accumulators += A[64,16] B[16,N] in bf16, both operands in shared memory.
+// wgmma: a 64 x N tile of fp32 accumulators += A[64,16] B[16,N] in bf16, B in shared memory, A there or in
+// registers.
 // PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions". The register lists are
 // long, not deep: thread t of the warpgroup holds rows (t / 32) * 16 + (t % 32) / 4 and eight below, columns
 // 8 j + 2 (t % 4) and the next.
@@ -34,6 +35,18 @@ __device__ inline std::uint64_t matrix_descriptor(std::uint32_t address, std::ui
 
 template <int N, bool AKMajor, bool BKMajor>
 struct Wgmma;
+
+// A from registers: the accumulators of an earlier product, rounded to bf16, are laid out as A wants them
+// (columns 16 i .. 16 i + 15 of a 64-row tile: accumulators 8 i .. 8 i + 7, pairwise packed).
+template <int N, bool BKMajor>
+struct WgmmaRegisters;
+
+// Keeps the compiler from moving uses of accumulators across the instructions that fill them asynchronously.
+template <int Count>
+__device__ inline void wgmma_fence_registers(float (&d)[Count]) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) asm volatile("" : "+f"(d[i])::"memory");
+}
 
 // clang-format off
 #define L2LENS_REGISTERS_0 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
@@ -80,6 +93,32 @@ struct Wgmma<256, AKMajor, BKMajor> {
             "%128, %129, p, 1, 1, %131, %132;\n}\n"
             : L2LENS_F32(0), L2LENS_F32(32), L2LENS_F32(64), L2LENS_F32(96)
             : "l"(a), "l"(b), "r"(accumulate), "n"(AKMajor ? 0 : 1), "n"(BKMajor ? 0 : 1));
+    }
+};
+
+template <bool BKMajor>
+struct WgmmaRegisters<64, BKMajor> {
+    // accumulate = 0 overwrites d.
+    __device__ static void mma(float (&d)[32], const std::uint32_t* a, std::uint64_t b, int accumulate) {
+        asm volatile(
+            "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
+            "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {" L2LENS_REGISTERS_0 "}, "
+            "{%32, %33, %34, %35}, %36, p, 1, 1, %38;\n}\n"
+            : L2LENS_F32(0)
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "n"(BKMajor ? 0 : 1));
+    }
+};
+
+template <bool BKMajor>
+struct WgmmaRegisters<128, BKMajor> {
+    // accumulate = 0 overwrites d.
+    __device__ static void mma(float (&d)[64], const std::uint32_t* a, std::uint64_t b, int accumulate) {
+        asm volatile(
+            "{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
+            "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {" L2LENS_REGISTERS_0 ", " L2LENS_REGISTERS_1 "}, "
+            "{%64, %65, %66, %67}, %68, p, 1, 1, %70;\n}\n"
+            : L2LENS_F32(0), L2LENS_F32(32)
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "n"(BKMajor ? 0 : 1));
     }
 };
 

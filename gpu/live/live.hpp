@@ -31,6 +31,10 @@ struct LiveShape {
     GridShape grid;
     int cluster_rows = 1;  // of an OrderContext
     int cluster_columns = 1;
+    std::int32_t outer = 1;  // equal bands of the grid's rows, one after the other, each walked in the order
+
+    // What an order walks.
+    GridShape band() const { return {grid.rows / outer, grid.columns}; }
 };
 
 enum class CacheState { Cold, Warm };  // before a counted launch: flushed, or as the same launch left it

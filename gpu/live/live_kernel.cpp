@@ -16,6 +16,12 @@ constexpr Row kKernels[] = {
     {"gemm", make_live_gemm},
     {"copy", make_live_copy},
     {"transpose", make_live_transpose},
+    {"softmax", make_live_softmax},
+    {"layernorm", make_live_layernorm},
+    {"norm_gate", make_live_norm_gate},
+    {"stencil2d", make_live_stencil2d},
+    {"attention", make_live_attention},
+    {"tfla_parallel", make_live_tfla_parallel},
 };
 
 }  // namespace

@@ -35,5 +35,11 @@ std::unique_ptr<LiveProgram> make_live_program(const LiveKernel& kernel);
 std::unique_ptr<LiveProgram> make_live_gemm(const ParamList& params);
 std::unique_ptr<LiveProgram> make_live_copy(const ParamList& params);
 std::unique_ptr<LiveProgram> make_live_transpose(const ParamList& params);
+std::unique_ptr<LiveProgram> make_live_softmax(const ParamList& params);
+std::unique_ptr<LiveProgram> make_live_layernorm(const ParamList& params);
+std::unique_ptr<LiveProgram> make_live_norm_gate(const ParamList& params);
+std::unique_ptr<LiveProgram> make_live_stencil2d(const ParamList& params);
+std::unique_ptr<LiveProgram> make_live_attention(const ParamList& params);
+std::unique_ptr<LiveProgram> make_live_tfla_parallel(const ParamList& params);
 
 }  // namespace l2lens::gpu

@@ -77,6 +77,16 @@ void print_summary(const std::string& order, LaunchMode mode, const LiveResult& 
     std::fflush(stdout);
 }
 
+// Each band of the grid in the same order.
+TileSequence over_bands(const TileSequence& of_band, const LiveShape& shape) {
+    TileSequence order;
+    for (std::int32_t band = 0; band < shape.outer; ++band)
+        for (const TileCoord tile : of_band)
+            order.push_back(tile == kNoTile ? tile
+                                            : TileCoord{band * shape.band().rows + tile.row, tile.column});
+    return order;
+}
+
 void measure(const Request& request) {
     const LiveShape shape = describe_live(request.kernel);
     OrderContext context;
@@ -87,7 +97,7 @@ void measure(const Request& request) {
     if (!request.schedule.empty()) write_schedule_header(schedule);
     bool first = true;
     for (const std::string& name : request.orders) {
-        const TileSequence order = make_order(name, shape.grid, context);
+        const TileSequence order = over_bands(make_order(name, shape.band(), context), shape);
         for (const LaunchMode mode : request.modes) {
             LiveOptions options = request.options;
             options.mode = mode;

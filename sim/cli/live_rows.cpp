@@ -92,8 +92,8 @@ std::vector<Launch> plan_launches(const LiveArguments& arguments, const std::vec
         const Kernel kernel =
             load_launched(arguments.kernel, as_words(shape.params), std::string(mode_name(mode)), machine)
                 .kernel;
-        if (kernel.grid.size() != 2 || kernel.tile_rows() != shape.grid.rows ||
-            kernel.tile_columns() != shape.grid.columns) {
+        if (kernel.outer_tiles() != shape.outer || kernel.tile_rows() != shape.band().rows ||
+            kernel.tile_columns() != shape.band().columns) {
             throw BadInput(arguments.kernel +
                            ": the model's kernel has another tile grid than the one on the GPU");
         }

@@ -3,6 +3,8 @@
 // reduce over their threads.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -22,7 +24,7 @@ inline constexpr int kMostHeld = 16;  // pieces of its row that a thread keeps i
 // time.
 constexpr int row_ctas(int warps, int held) {
     const int threads = held == 0 ? 1280 : held == 1 ? 2048 : held <= 4 ? 1536 : held <= 8 ? 1024 : 512;
-    return threads / (warps * 32);
+    return std::min(threads / (warps * 32), 32);
 }
 
 // Which pieces of a row (counted from its start) a CTA's chunk is.
@@ -90,9 +92,18 @@ auto kernel_of_warps(const RowShape& shape) {
 
 template <template <int, int> class Family>
 auto kernel_of(const RowShape& shape) {
-    if (shape.warps == 4) return kernel_of_warps<Family, 4>(shape);
-    if (shape.warps == 8) return kernel_of_warps<Family, 8>(shape);
-    return kernel_of_warps<Family, 16>(shape);
+    switch (shape.warps) {
+        case 1:
+            return kernel_of_warps<Family, 1>(shape);
+        case 2:
+            return kernel_of_warps<Family, 2>(shape);
+        case 4:
+            return kernel_of_warps<Family, 4>(shape);
+        case 8:
+            return kernel_of_warps<Family, 8>(shape);
+        default:
+            return kernel_of_warps<Family, 16>(shape);
+    }
 }
 
 inline RowPieces pieces_of(const RowShape& shape) {
@@ -102,8 +113,8 @@ inline RowPieces pieces_of(const RowShape& shape) {
 inline void check_rows(const char* kernel, const RowShape& shape) {
     const std::string name = kernel;
     check_tile_counts(kernel, shape.rows, shape.chunks);
-    if (shape.warps != 4 && shape.warps != 8 && shape.warps != 16)
-        throw BadInput(name + " on the GPU takes warps=4, 8 or 16, not " + std::to_string(shape.warps));
+    if (shape.warps < 1 || shape.warps > 16 || !std::has_single_bit(static_cast<unsigned>(shape.warps)))
+        throw BadInput(name + " on the GPU takes warps=1, 2, 4, 8 or 16, not " + std::to_string(shape.warps));
     if (shape.passes < 1 || shape.passes > 3)
         throw BadInput(name + ": passes is 1 (the row in registers), 2 or 3, not " +
                        std::to_string(shape.passes));

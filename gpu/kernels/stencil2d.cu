@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile and its halo go through shared memory, each element once: rows in pieces of 16 bytes where they are
-// aligned, the halo left and right element by element. A thread then walks down four columns (or one), with
-// what it needs of the rows above and below in registers.
+// aligned, the halo left and right element by element. A thread then walks down a few columns, with
+// the sum over the rows around its point in registers.
 #include <string>
 
 #include "base/error.hpp"
@@ -33,7 +33,7 @@ struct StagedTile {
     __device__ float* at(int row, int column) const { return data + (row + R) * pitch + column + kMargin; }
 };
 
-// `W` floats at once: what a thread loads, stores and walks down.
+// `W` floats at once.
 template <int W>
 struct Piece;
 template <>
@@ -165,10 +165,10 @@ private:
 };
 
 // All of a round's loads are in flight before any of them is staged; a tile of the usual size takes one.
-template <int R, bool Box, int W>
+template <int R, bool Box, int Wide>
 __device__ void stage_tile(const StencilArgs& args, const StagedTile<R>& tile, int first_row,
                            int first_column) {
-    RowStage<R, W> rows(args, first_row, first_column);
+    RowStage<R, Wide> rows(args, first_row, first_column);
     SideStage<R, Box> sides(args, first_row, first_column);
     const int rounds = max(rows.rounds(), sides.rounds());
     for (int round = 0; round < rounds; ++round) {
@@ -189,26 +189,21 @@ __device__ void load_columns(const StagedTile<R>& tile, int row, int x, float (&
 // For W columns, the sum of the R columns left and the R right of each; `v` is the columns themselves.
 template <int R, int W>
 __device__ void sum_sides(const StagedTile<R>& tile, int row, int x, const float (&v)[W], float (&sum)[W]) {
-    alignas(16) float all[W + 2 * kMargin];
-    if constexpr (W == 4) {
-        float(&left)[4] = *reinterpret_cast<float(*)[4]>(all);
-        float(&right)[4] = *reinterpret_cast<float(*)[4]>(all + kMargin + W);
-        load_columns<R, 4>(tile, row, x - 4, left);
-        load_columns<R, 4>(tile, row, x + 4, right);
-    } else {
+    constexpr int kGroups = (R + W - 1) / W;  // of W columns, on each side
+    float all[(2 * kGroups + 1) * W];
 #pragma unroll
-        for (int d = 1; d <= R; ++d) {
-            all[kMargin - d] = *tile.at(row, x - d);
-            all[kMargin + d] = *tile.at(row, x + d);
-        }
+    for (int group = 0; group <= 2 * kGroups; ++group) {
+        alignas(16) float part[W];
+        if (group != kGroups) load_columns<R, W>(tile, row, x + (group - kGroups) * W, part);
+#pragma unroll
+        for (int c = 0; c < W; ++c) all[group * W + c] = group == kGroups ? v[c] : part[c];
     }
 #pragma unroll
-    for (int c = 0; c < W; ++c) all[kMargin + c] = v[c];
-#pragma unroll
     for (int c = 0; c < W; ++c) {
+        const int self = kGroups * W + c;
         sum[c] = 0;
 #pragma unroll
-        for (int d = 1; d <= R; ++d) sum[c] += all[kMargin + c - d] + all[kMargin + c + d];
+        for (int d = 1; d <= R; ++d) sum[c] += all[self - d] + all[self + d];
     }
 }
 
@@ -227,34 +222,34 @@ __device__ void contribution(const StagedTile<R>& tile, int row, int x, float (&
     }
 }
 
-// One row of W points from the contributions of the 2 R + 1 rows around it.
+// W points from the contributions of the 2 R + 1 rows around them, added up in `around`.
 template <int R, bool Box, int W>
-__device__ void compute_row(const StencilArgs& args, const StagedTile<R>& tile, int row, int x,
-                            const float (&around)[2 * R + 1][W], float (&result)[W]) {
+__device__ void compute_points(const StencilArgs& args, const StagedTile<R>& tile, int row, int x,
+                               const float (&around)[W], float (&result)[W]) {
     alignas(16) float self[W];
     float sides[W] = {};
-    if constexpr (Box) {
-        load_columns<R, W>(tile, row, x, self);
-    } else {
+    load_columns<R, W>(tile, row, x, self);
+    if constexpr (!Box) sum_sides<R, W>(tile, row, x, self, sides);
 #pragma unroll
-        for (int c = 0; c < W; ++c) self[c] = around[R][c];
-        sum_sides<R, W>(tile, row, x, self, sides);
-    }
-#pragma unroll
-    for (int c = 0; c < W; ++c) {
-        float sum = Box ? around[R][c] - self[c] : sides[c];
-#pragma unroll
-        for (int d = 1; d <= R; ++d) sum += around[R - d][c] + around[R + d][c];
-        result[c] = fmaf(args.neighbour_weight, sum, 0.5f * self[c]);
-    }
+    for (int c = 0; c < W; ++c)
+        result[c] = fmaf(args.neighbour_weight, around[c] - self[c] + sides[c], 0.5f * self[c]);
 }
 
-// A thread takes W columns of the tile, or with more threads than that a stretch of them.
+// sum += sign * the contribution of a row.
+template <int R, bool Box, int W>
+__device__ void add_row(const StagedTile<R>& tile, int row, int x, float sign, float (&sum)[W]) {
+    float of_row[W];
+    contribution<R, Box, W>(tile, row, x, of_row);
+#pragma unroll
+    for (int c = 0; c < W; ++c) sum[c] = fmaf(sign, of_row[c], sum[c]);
+}
+
+// A thread takes W columns of the tile, or with more threads than that a stretch of them. Walking down, the
+// row that comes into reach is added to the sum around the point and the one that leaves it taken off, so
+// that the sum costs the same for each radius; within a tile's few rows that loses no digits to speak of.
 template <int R, bool Box, int W>
 __device__ void sweep_tile(const StencilArgs& args, const StagedTile<R>& tile, int first_row,
                            int first_column) {
-    constexpr int kUnroll =
-        R > (Box ? 1 : 3) ? 1 : 2;  // two rows at once save moves, where registers allow it
     const int across = args.bn / W;
     const int stretches = max(1, static_cast<int>(blockDim.x) / across);
     const int rows = (args.bm + stretches - 1) / stretches;
@@ -264,41 +259,37 @@ __device__ void sweep_tile(const StencilArgs& args, const StagedTile<R>& tile, i
         const int begin = i / across * rows;
         const int end = min(begin + rows, rows_left);
         if (begin >= end || first_column + x >= args.n) continue;
-        float around[2 * R + 1][W];
+        float around[W] = {};
 #pragma unroll
-        for (int d = 1; d <= 2 * R; ++d) contribution<R, Box, W>(tile, begin + d - 1 - R, x, around[d]);
+        for (int d = -R; d <= R; ++d) add_row<R, Box, W>(tile, begin + d, x, 1.0f, around);
         float* out = args.out + std::int64_t{first_row + begin} * args.n + first_column + x;
-#pragma unroll kUnroll
         for (int row = begin; row < end; ++row, out += args.n) {
-#pragma unroll
-            for (int d = 0; d < 2 * R; ++d)
-#pragma unroll
-                for (int c = 0; c < W; ++c) around[d][c] = around[d + 1][c];
-            contribution<R, Box, W>(tile, row + R, x, around[2 * R]);
             alignas(16) float result[W];
-            compute_row<R, Box, W>(args, tile, row, x, around, result);
+            compute_points<R, Box, W>(args, tile, row, x, around, result);
             *reinterpret_cast<typename Piece<W>::Type*>(out) =
                 *reinterpret_cast<const typename Piece<W>::Type*>(result);
+            if (row + 1 == end) break;
+            add_row<R, Box, W>(tile, row - R, x, -1.0f, around);
+            add_row<R, Box, W>(tile, row + 1 + R, x, 1.0f, around);
         }
     }
 }
 
 // CTAs of an SM that a kernel is compiled for: as many as its registers allow without a spill.
-constexpr int stencil_ctas(int radius) {
-    return radius == 1 ? 5 : radius == 2 ? 4 : 3;
-}
+constexpr int kCtas = 5;
 
-template <int R, bool Box, int W>
-__global__ void __launch_bounds__(kMostThreads, stencil_ctas(R))
+// Wide: 4 where rows are aligned to 16 bytes, else 1.
+template <int R, bool Box, int Wide>
+__global__ void __launch_bounds__(kMostThreads, kCtas)
     stencil_kernel(const __grid_constant__ StencilArgs args) {
     extern __shared__ __align__(16) float staged[];
     const StagedTile<R> tile{staged, args.bn + 2 * kMargin};
     for_each_tile(args.list, [&](int tile_row, int tile_column) {
         const int first_row = tile_row * args.bm;
         const int first_column = tile_column * args.bn;
-        stage_tile<R, Box, W>(args, tile, first_row, first_column);
+        stage_tile<R, Box, Wide>(args, tile, first_row, first_column);
         __syncthreads();
-        sweep_tile<R, Box, W>(args, tile, first_row, first_column);
+        sweep_tile<R, Box, Wide>(args, tile, first_row, first_column);
     });
 }
 

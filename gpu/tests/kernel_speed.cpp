@@ -74,7 +74,8 @@ std::vector<Mover> movers() {
     constexpr double kGateRows = 2097152;
     return {
         {{"copy", {{"m", "16384"}, {"n", "16384"}, {"path", "ld"}}}, kGib},
-        rows_mover("softmax", 61440, 1024, 4),
+        rows_mover("softmax", 61440, 1024, 1),
+        rows_mover("softmax", 61440, 1024, 2),
         rows_mover("softmax", 61440, 2048, 4),
         rows_mover("softmax", 61440, 4096),
         rows_mover("softmax", 32768, 8192),

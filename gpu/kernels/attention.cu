@@ -62,6 +62,7 @@ AttentionArgs make_args(const AttentionShape& shape, const AttentionOperands& op
     args.seq = static_cast<std::int32_t>(shape.seq);
     args.stages = shape.stages;
     args.causal = shape.causal;
+    args.last_column = shape.longest_first ? static_cast<std::int32_t>(shape.tile_columns()) - 1 : -1;
     args.scale = static_cast<float>(kLog2E / std::sqrt(shape.dim));
     return args;
 }

@@ -20,6 +20,7 @@ struct AttentionShape {
     int bk = 128;
     int stages = 2;  // boxes of K, and as many of V
     bool causal = false;
+    bool longest_first = false;  // a tile of column 0 is the last block of queries, the longest when causal
 
     std::int64_t tile_rows() const { return std::int64_t{batch} * heads; }
     std::int64_t tile_columns() const { return (seq + bq - 1) / bq; }
@@ -42,7 +43,8 @@ void check_attention(const AttentionShape& shape);
 std::int64_t attention_shared_memory(const AttentionShape& shape);
 int attention_ctas_per_sm(const AttentionShape& shape);
 
-// A tile is a block of bq queries of a head: row batch * heads + head, column the block.
+// A tile is a block of bq queries of a head: row batch * heads + head, column the block (counted from the end
+// when longest_first).
 void launch_attention(const AttentionShape& shape, const AttentionOperands& operands, const LaunchPlan& plan);
 
 }  // namespace l2lens::gpu

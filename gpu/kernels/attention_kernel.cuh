@@ -31,7 +31,8 @@ struct AttentionArgs {
     std::int32_t seq;
     std::int32_t stages;
     std::int32_t causal;
-    float scale;  // of a score: log2(e) / sqrt(dim), for exponentials to base 2
+    std::int32_t last_column;  // of the tiles when these are counted from the last block of queries, or -1
+    float scale;               // of a score: log2(e) / sqrt(dim), for exponentials to base 2
 };
 
 // How a CTA's shared memory is laid out, for the host as well. A row of a box is cut into pieces of 64
@@ -161,8 +162,9 @@ private:
     __device__ static std::uint32_t one(std::uint64_t& barrier) { return hopper::shared_address(&barrier); }
 
     __device__ static int head_of(std::uint32_t tile) { return static_cast<int>(tile >> 16); }
-    __device__ static int first_query(std::uint32_t tile) {
-        return static_cast<int>(tile & 0xFFFF) * kAttentionBq;
+    __device__ int first_query(std::uint32_t tile) const {
+        const auto column = static_cast<int>(tile & 0xFFFF);
+        return (args_.last_column < 0 ? column : args_.last_column - column) * kAttentionBq;
     }
     // Boxes of K and V that a tile's queries look at.
     __device__ int boxes_of(std::uint32_t tile) const {

@@ -119,9 +119,12 @@ int check_all() {
                                    describe(shape, "column_major", mode));
                 }
     // Many tiles for each CTA, so that both rings wrap, in an order that mixes the heads; longer ones too.
-    const AttentionShape many{3, 8, 2, 2000, 128, 128, 128, 2, true};
+    AttentionShape many{3, 8, 2, 2000, 128, 128, 128, 2, true};
     for (const LaunchMode mode : kAllModes)
-        count.note(is_right(many, "group_m:5", mode, 997), describe(many, "group_m:5", mode));
+        for (const bool longest_first : {false, true}) {
+            many.longest_first = longest_first;
+            count.note(is_right(many, "group_m:5", mode, 997), describe(many, "group_m:5", mode));
+        }
     return count.report("attentions");
 }
 

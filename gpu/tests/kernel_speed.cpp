@@ -90,7 +90,6 @@ std::vector<Mover> movers() {
         {{"stencil2d", {{"m", "16384"}, {"n", "8192"}}}, kGib},
         {{"stencil2d", {{"m", "16384"}, {"n", "8192"}, {"radius", "2"}}}, kGib},
         {{"stencil2d", {{"m", "16384"}, {"n", "8192"}, {"radius", "4"}}}, kGib},
-        {{"stencil2d", {{"m", "16384"}, {"n", "8192"}, {"radius", "4"}, {"bm", "64"}}}, kGib},
         {{"stencil2d", {{"m", "16384"}, {"n", "8192"}, {"shape", "box"}}}, kGib},
         {{"stencil2d", {{"m", "16384"}, {"n", "8192"}, {"radius", "2"}, {"shape", "box"}}}, kGib},
         {{"norm_gate", {{"rows", "2097152"}}}, kGateRows * (3 * 64 * 2 + 4)},

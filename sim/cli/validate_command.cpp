@@ -198,8 +198,10 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
 
 void add_live_options(CLI::App& app, LiveArguments& live) {
     const std::string group = "Live";
-    app.add_option("--live", live.kernel,
-                   "Run this kernel on the GPU in this machine: gemm, copy or transpose")
+    app.add_option(
+           "--live", live.kernel,
+           "Run this kernel on the GPU in this machine: gemm, attention, tfla_parallel, softmax, layernorm, "
+           "norm_gate, stencil2d, transpose or copy")
         ->option_text("KERNEL")
         ->group(group);
     app.add_option("params", live.params, "Its parameters, as in m=8192")->option_text("[param=value ...]");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes through: into an SM and a GPC, into and out of the slices, over the fabric, from DRAM.
 #include <algorithm>
+#include <cmath>
 
 #include "gpu/probe/bench.hpp"
 
@@ -40,22 +41,26 @@ void into_an_sm(ProbeBench& bench, Access access) {
                 "one SM reading lines that hit, 32 KiB a copy");
 }
 
-// What a whole GPC takes is seen from outside; how its CPCs share it is not: two or three TPCs alone,
-// whichever, never get less together than each by itself.
+// Whole lines and half lines together tell a port's bytes from what each answer takes beside them.
 void into_a_gpc(ProbeBench& bench) {
     if (bench.gpcs.empty()) return;
     constexpr int kPasses = 32;
     const auto& gpc = *std::max_element(bench.gpcs.begin(), bench.gpcs.end(),
                                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    const auto bytes_per_ns = [&](Access access, double bytes_of_line) {
+    const auto ns_per_line = [&](Access access) {
         const Counters c = over_resident_lines(bench, {gpc, access, kPasses});
         const double lines = static_cast<double>(resident_chunks(bench) * kChunkBytes) / 128;
-        return decimal(lines * kPasses * bytes_of_line / c.at("gpu__time_duration.sum"), 0) + " B/ns";
+        return c.at("gpu__time_duration.sum") / (lines * kPasses);
     };
+    const double whole = ns_per_line(Access::Load);
+    const double half = ns_per_line(Access::HalfLine);
+    const std::string seen = std::to_string(gpc.size()) + " SMs of a GPC read lines that hit at " +
+                             decimal(128 / whole, 0) + " B/ns, half lines at " + decimal(64 / half, 0);
+    const double bytes_per_ns = half < whole ? 64 / (whole - half) : 128 / whole;
+    bench.found("bandwidth.gpc", std::round(bytes_per_ns), seen);
+    bench.found("bandwidth.answer_overhead", std::round(std::max(whole * bytes_per_ns - 128, 0.0)), seen);
     bench.missing(
-        "topology.cpcs_per_gpc, bandwidth.cpc, answer_overhead: only the sum of a GPC is seen: its " +
-        std::to_string(gpc.size()) + " SMs together read lines that hit at " +
-        bytes_per_ns(Access::Load, 128) + ", half lines at " + bytes_per_ns(Access::HalfLine, 64));
+        "topology.cpcs_per_gpc, l2.queue: how a full slice shares is what l2lens_gpu_shares records");
 }
 
 void into_slices(ProbeBench& bench) {

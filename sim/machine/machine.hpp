@@ -41,7 +41,7 @@ struct Machine {
     int gpcs = 0;
     int partitions = 0;
     int cpcs_per_gpc =
-        0;  // ports into a GPC: its TPC i (SMs 2i and 2i+1 in id order) is behind port i mod this
+        0;  // groups of TPCs of a GPC: TPC i (SMs 2i and 2i+1 in id order) is in group i mod this
 
     struct SmLimits {
         std::int64_t shared_memory_bytes = 0;     // per SM, usable by CTAs
@@ -60,6 +60,7 @@ struct Machine {
         std::int64_t slice_bytes = 0;
         int ways = 0;
         int dirty_ways = 0;   // of a set may wait to be written back
+        int queue_lines = 0;  // waiting at a slice's output before CPCs take turns; 0: no limit
         int fetch_bytes = 0;  // a miss of a plain load fills this much around it: 32, 64 or 128
         int tensor_fetch_bytes =
             0;  // the same for loads through a tensor map (CU_TENSOR_MAP_L2_PROMOTION_...)
@@ -103,8 +104,8 @@ struct Machine {
     struct Bandwidth {
         double issue_lines_per_cycle = 0;        // one SM's load engine, requests per SM cycle
         double sm_lines_per_cycle = 0;           // into one SM, 128 B lines per SM cycle
-        double cpc_bytes_per_ns = 0;             // into one CPC
-        double answer_overhead_bytes = 0;        // of a CPC's port, per answer
+        double gpc_bytes_per_ns = 0;             // into one GPC
+        double answer_overhead_bytes = 0;        // of a GPC's port, per answer
         double tag_requests_per_l2_cycle = 0;    // one slice
         double write_requests_per_l2_cycle = 0;  // one slice, whole-line writes
         double output_sectors_per_l2_cycle = 0;  // one slice, to SMs and to the fabric together

@@ -42,7 +42,8 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
     const Machine& machine = model.machine;
     const int requesters = machine.coalescer.present ? machine.coalescer.max_requesters : 1;
     for (int p = 0; p < machine.partitions; ++p) {
-        slices_.push_back(Slice{SectorCache(model.map.sets(), machine.l2.ways), Coalescer(requesters)});
+        slices_.push_back(Slice{SectorCache(model.map.sets(), machine.l2.ways), Coalescer(requesters),
+                                TurnQueue(machine.gpcs * machine.cpcs_per_gpc)});
     }
     answers_.resize(static_cast<std::size_t>(machine.gpcs));
 }
@@ -63,12 +64,12 @@ void Lane::submit(const Request& request) {
 void Lane::run_until(Picoseconds end) {
     wheel_.run_until(end, [this](Picoseconds now, const Action& action) {
         switch (action.kind) {
-            case Kind::Request: {
-                const Request request = requests_[static_cast<std::size_t>(action.index)];
-                free_requests_.push_back(action.index);
-                on_request(now, request);
+            case Kind::Request:
+                on_request(now, action.index);
                 break;
-            }
+            case Kind::Admission:
+                on_admission(now, action.partition);
+                break;
             case Kind::HomeLookup:
                 on_home_lookup(now, action);
                 break;
@@ -90,7 +91,37 @@ void Lane::reset_events() {
     for (Slice& slice : slices_) slice.sectors = 0;
 }
 
-void Lane::on_request(Picoseconds now, const Request& request) {
+// A slice takes requests as they come while its queue has room. Beyond that they wait in front of it, and it
+// takes them from the CPCs in turn.
+void Lane::on_request(Picoseconds now, std::int32_t index) {
+    const Request& request = requests_[static_cast<std::size_t>(index)];
+    const int partition = model_.partition_of_gpc[request.gpc];
+    Slice& slice = slices_[static_cast<std::size_t>(partition)];
+    if (slice.waiting.empty() && !is_full(slice, now)) {
+        serve(now, index);
+        return;
+    }
+    slice.waiting.push(request.gpc * model_.machine.cpcs_per_gpc + request.cpc, index);
+    admit_later(now, slice, partition);
+}
+
+void Lane::admit_later(Picoseconds now, Slice& slice, int partition) {
+    if (slice.admission_due || slice.waiting.empty()) return;
+    slice.admission_due = true;
+    const Picoseconds time = std::max({now, slice.tag_free, slice.output_free - t_.queue});
+    wheel_.push(time, Action{Kind::Admission, static_cast<std::uint8_t>(partition), 0, 0, 0, 0});
+}
+
+void Lane::on_admission(Picoseconds now, int partition) {
+    Slice& slice = slices_[static_cast<std::size_t>(partition)];
+    slice.admission_due = false;
+    if (!is_full(slice, now)) serve(now, slice.waiting.pop());
+    admit_later(now, slice, partition);
+}
+
+void Lane::serve(Picoseconds now, std::int32_t index) {
+    const Request request = requests_[static_cast<std::size_t>(index)];
+    free_requests_.push_back(index);
     if (request.operation == Operation::Read) {
         on_read(now, request);
     } else {

@@ -9,6 +9,9 @@
 // A write:  own partition's slice; of a far-homed line it keeps a copy ──► fabric ─► home. Dirty is the home
 // alone.
 //
+// A slice takes requests as they come until so much data waits at its output; the next ones wait in front of
+// it and in front of its coalescer, and the CPCs take turns (turn_queue.hpp).
+//
 // A lookup takes a turn of the slice's tag pipe; data takes a turn of its output port when it leaves, so that
 // a miss does not queue behind data. Both tag and data state change at the lookup: a line that is on its way
 // is a hit, and its requester waits for it.
@@ -26,6 +29,7 @@
 #include "memory/messages.hpp"
 #include "memory/sector_cache.hpp"
 #include "memory/timing.hpp"
+#include "memory/turn_queue.hpp"
 
 namespace l2lens {
 
@@ -63,7 +67,7 @@ public:
     }
 
 private:
-    enum class Kind : std::uint8_t { Request, HomeLookup, HomeReply, HomeWrite, Answer };
+    enum class Kind : std::uint8_t { Request, Admission, HomeLookup, HomeReply, HomeWrite, Answer };
 
     struct Action {
         Kind kind;
@@ -77,6 +81,8 @@ private:
     struct Slice {
         SectorCache cache;
         Coalescer coalescer;
+        TurnQueue waiting;  // requests, in front of a full slice
+        bool admission_due = false;
         Picoseconds tag_free = 0;
         Picoseconds output_free = 0;
         Picoseconds fabric_free = 0;  // its outgoing link
@@ -100,7 +106,11 @@ private:
         SectorMask cleaned = 0;
     };
 
-    void on_request(Picoseconds now, const Request& request);
+    void on_request(Picoseconds now, std::int32_t index);
+    void on_admission(Picoseconds now, int partition);
+    void admit_later(Picoseconds now, Slice& slice, int partition);
+    bool is_full(const Slice& slice, Picoseconds now) const { return slice.output_free > now + t_.queue; }
+    void serve(Picoseconds now, std::int32_t index);
     void on_read(Picoseconds now, const Request& request);
     void on_write(Picoseconds now, const Request& request);
     void on_home_lookup(Picoseconds now, const Action& action);

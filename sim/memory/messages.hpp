@@ -23,6 +23,7 @@ struct Request {
     SectorMask sectors = 0;
     SectorMask partial = 0;  // writes: sectors that are not wholly written
     std::uint8_t gpc = 0;
+    std::uint8_t cpc = 0;  // of the GPC
     Operation operation = Operation::Read;
     Fetch fetch = Fetch::Plain;
     std::uint8_t receivers = 1;  // CTAs of a cluster that receive the data (multicast)

@@ -15,6 +15,9 @@ MemoryTiming MemoryTiming::of(const Machine& machine) {
     t.tag = from_ns(l2_cycle_ns / bandwidth.tag_requests_per_l2_cycle);
     t.tag_write = from_ns(l2_cycle_ns / bandwidth.write_requests_per_l2_cycle);
     t.output_sector = from_ns(l2_cycle_ns / bandwidth.output_sectors_per_l2_cycle);
+    constexpr Picoseconds kNoLimit = Picoseconds{1} << 60;
+    const int queue = machine.l2.queue_lines;
+    t.queue = queue > 0 ? queue * kSectorsPerLine * t.output_sector : kNoLimit;
     t.fabric_sector =
         machine.partitions > 1 ? from_ns(l2_cycle_ns / bandwidth.fabric_sectors_per_l2_cycle) : 0;
     t.dram_sector = from_ns(kSectorBytes * machine.slices() / bandwidth.dram_bytes_per_ns);

@@ -33,7 +33,6 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
       number_(number),
       ctas_per_sm_(ctas_per_sm),
       math_rate_(math_rate(machine, kernel_.math)),
-      cpc_free_(static_cast<std::size_t>(machine.cpcs_per_gpc), 0),
       local_sm_(machine.sms.size(), -1),
       requests_(static_cast<std::size_t>(lanes)),
       random_(seed, 0x6C0000u + static_cast<std::uint64_t>(number)) {
@@ -42,7 +41,7 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
         local_sm_[sm] = static_cast<std::int32_t>(sms_.size());
         sms_.push_back(static_cast<int>(sm));
         SmState state;
-        // Two SMs are a TPC: they share their place and their CPC.
+        // Two SMs are a TPC: they are in one CPC.
         const std::size_t tpc = sm_state_.size() / 2;
         state.cpc = static_cast<std::uint8_t>(tpc % static_cast<std::size_t>(machine.cpcs_per_gpc));
         sm_state_.push_back(state);
@@ -117,34 +116,28 @@ void Gpc::run_until(Picoseconds end) {
     });
 }
 
-// The data of one entry: once through the port of each CPC that waits for it, then into each SM.
+// The data of one entry: once through the GPC's port, then into each SM that waits for it.
 void Gpc::on_answer(Picoseconds now, const Answer& answer) {
     const std::size_t first = answer.landing[0] & kLandingMask;
     const double weight = static_cast<double>(slots_[first / kMaxStages].stages[first % kMaxStages].weight);
     const double bytes = answer.sectors * kSectorBytes + machine_.bandwidth.answer_overhead_bytes;
-    const Picoseconds in_cpc = from_ns(weight * bytes / machine_.bandwidth.cpc_bytes_per_ns);
-    std::uint32_t passed = 0;  // CPCs
-    const auto deliver = [&](std::int32_t index, int ring) {
-        const SmState& sm = sm_state_[static_cast<std::size_t>(sm_of(index))];
-        Picoseconds& port = cpc_free_[sm.cpc];
-        if ((passed >> sm.cpc & 1u) == 0) port = std::max(port, now) + in_cpc;
-        passed |= 1u << sm.cpc;
-        land(index, ring, port, answer.sectors);
-    };
+    port_free_ = std::max(port_free_, now) + from_ns(weight * bytes / machine_.bandwidth.gpc_bytes_per_ns);
     for (int i = 0; i < answer.requesters; ++i) {
         const std::uint16_t landing = answer.landing[static_cast<std::size_t>(i)];
         const auto index = static_cast<std::int32_t>((landing & kLandingMask) / kMaxStages);
         const int ring = landing % kMaxStages;
         if ((landing & ~kLandingMask) == 0) {
-            deliver(index, ring);
+            land(index, ring, port_free_, answer.sectors);
         } else {
             const int axis = (landing & multicast_bit(0)) != 0 ? 0 : 1;
-            for_each_receiver(index, axis, [&](std::int32_t receiver) { deliver(receiver, ring); });
+            for_each_receiver(index, axis, [&](std::int32_t receiver) {
+                land(receiver, ring, port_free_, answer.sectors);
+            });
         }
     }
 }
 
-// One line's data has passed its CPC's port at `now` and goes into the SM.
+// One line's data has passed the port at `now` and goes into the SM.
 void Gpc::land(std::int32_t index, int ring, Picoseconds now, int sectors) {
     Slot& s = slot(index);
     Stage& stage = s.stages[static_cast<std::size_t>(ring)];
@@ -374,6 +367,7 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
     const BoxTiming timing(machine_, wires_[static_cast<std::size_t>(sm)], cycle_, start);
     const auto lines = walk.step(k);
     prototype.gpc = static_cast<std::uint8_t>(number_);
+    prototype.cpc = sm_state_[static_cast<std::size_t>(sm)].cpc;
     for (const PlacedLine& line : lines) {
         prototype.time = timing.arrival(line.position, line.lane);
         prototype.line = line.line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPC: its SMs, the CTAs on them and the ports of its CPCs through which all their data comes. GPCs meet
+// One GPC: its SMs, the CTAs on them and the port through which all their data comes. GPCs meet
 // only in the L2 and in the dispatcher, so they run in parallel.
 //
 // A CTA is a loop of steps over a ring of stages. Step k waits until all lines of its boxes have landed, then
@@ -104,7 +104,7 @@ private:
         Cursor done;           // next step to retire
         bool waiting = false;  // for a stage
         ClusterPlace cluster;
-        // Lines of boxes none of which is simulated: the next simulated ones take their turns at the ports.
+        // Lines of boxes none of which is simulated: the next simulated ones take their turns at the port.
         std::uint32_t uncharged = 0;
         int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on
@@ -161,8 +161,8 @@ private:
     const int number_;
     const int ctas_per_sm_;
     double cycle_ = 1000;
-    double math_rate_ = 1;               // flops per SM cycle
-    std::vector<Picoseconds> cpc_free_;  // ports of the CPCs
+    double math_rate_ = 1;       // flops per SM cycle
+    Picoseconds port_free_ = 0;  // of the port
     std::uint64_t started_ = 0;
     std::vector<int> sms_;                // SM ids
     std::vector<std::int32_t> local_sm_;  // SM id -> place in sms_

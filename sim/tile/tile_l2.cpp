@@ -46,7 +46,7 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
         }
         turns.cpc_port = from_ns((shape.sectors * static_cast<double>(kSectorBytes) +
                                   shape.requests * machine.bandwidth.answer_overhead_bytes) /
-                                 machine.bandwidth.cpc_bytes_per_ns);
+                                 machine.bandwidth.gpc_bytes_per_ns);
         turns_.push_back(turns);
     }
 }

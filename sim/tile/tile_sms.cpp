@@ -29,14 +29,11 @@ TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes
       cycles_per_flop_(1.0 / math_rate(machine, kernel_.math)),
       random_(seed, 0x6C0000u) {
     std::vector<std::int32_t> last_of_gpc(static_cast<std::size_t>(machine.gpcs), -1);
-    std::vector<int> sms_of_gpc(static_cast<std::size_t>(machine.gpcs), 0);
     for (std::size_t id = 0; id < machine.sms.size(); ++id) {
         const auto gpc = static_cast<std::size_t>(machine.sms[id].gpc);
         SmState sm;
         sm.latency = sm_wire(machine, static_cast<int>(id), 0).latency;
-        // Two SMs are a TPC: they share their CPC.
-        const int tpc = sms_of_gpc[gpc]++ / 2;
-        sm.cpc = static_cast<std::uint8_t>(tpc % machine.cpcs_per_gpc);
+        sm.cpc = 0;  // one port for the whole GPC
         sm.gpc = static_cast<std::uint32_t>(gpc);
         sm.previous_in_gpc = last_of_gpc[gpc];
         if (sm.previous_in_gpc >= 0)

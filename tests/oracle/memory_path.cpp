@@ -80,6 +80,8 @@ std::vector<Sent> requests_of(const Machine& machine, const AddressMap& map, int
         request.time = repeat ? sent.back().request.time + random.below(60000) : random.below(horizon);
         request.landing = static_cast<std::uint16_t>(i);
         request.gpc = static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(machine.gpcs)));
+        request.cpc =
+            static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(machine.cpcs_per_gpc)));
         request.operation = random.uniform() < traffic.writes ? Operation::Write : Operation::Read;
         request.fetch = random.uniform() < traffic.tensor ? Fetch::Tensor : Fetch::Plain;
         request.receivers = random.below(4) == 0 ? 2 : 1;
@@ -188,4 +190,12 @@ TEST_CASE("A lane whose coalescer takes eight requesters does what the oracle do
     machine.coalescer.max_requesters = kMaxRequesters;
     machine.l2.fetch_bytes = 128;
     check_many(machine, 1, 6000);
+}
+
+TEST_CASE("A lane whose slices are soon full and then let the CPCs take turns does what the oracle does") {
+    for (const int lines : {1, 6, 40}) {
+        Machine machine = shrunken("h200", 2, 4, 2);
+        machine.l2.queue_lines = lines;
+        check_many(machine, 1, 7000 + static_cast<std::uint64_t>(lines) * 1000);
+    }
 }

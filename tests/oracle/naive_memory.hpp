@@ -39,12 +39,7 @@ public:
     }
 
     void submit(const Request& request) {
-        at(request.time, [this, request](Picoseconds now) {
-            if (request.operation == Operation::Read)
-                read(now, request);
-            else
-                write(now, request);
-        });
+        at(request.time, [this, request](Picoseconds now) { arrive(now, request); });
     }
 
     void run_until(Picoseconds end) {
@@ -94,6 +89,9 @@ private:
     struct Slice {
         std::map<std::uint32_t, std::list<Line>> sets;  // the youngest first
         std::list<EntryPtr> entries;                    // the newest first
+        std::map<int, std::list<Request>> waiting;      // by CPC; no CPC without a request
+        int last_cpc = 0;
+        bool looks_again = false;
         Picoseconds tag_free = 0;
         Picoseconds output_free = 0;
         Picoseconds link_free = 0;
@@ -197,6 +195,47 @@ private:
             entry->open_until = 0;
         }
         return false;
+    }
+
+    bool is_full(const Slice& slice, Picoseconds now) const {
+        const Picoseconds most = Picoseconds{machine_.l2.queue_lines} * 4 * t_.output_sector;
+        return most > 0 && slice.output_free > now + most;
+    }
+
+    void arrive(Picoseconds now, const Request& request) {
+        Slice& slice = own_slice(request);
+        if (slice.waiting.empty() && !is_full(slice, now)) return begin(now, request);
+        slice.waiting[request.gpc * machine_.cpcs_per_gpc + request.cpc].push_back(request);
+        look_again_later(now, slice);
+    }
+
+    // A CPC's turn comes when the tag pipe is free and enough data has left.
+    void look_again_later(Picoseconds now, Slice& slice) {
+        if (slice.looks_again || slice.waiting.empty()) return;
+        slice.looks_again = true;
+        const Picoseconds most = Picoseconds{machine_.l2.queue_lines} * 4 * t_.output_sector;
+        at(std::max({now, slice.tag_free, slice.output_free - most}), [this, &slice](Picoseconds then) {
+            slice.looks_again = false;
+            if (!is_full(slice, then)) begin(then, next_in_turn(slice));
+            look_again_later(then, slice);
+        });
+    }
+
+    Request next_in_turn(Slice& slice) {
+        auto cpc = slice.waiting.upper_bound(slice.last_cpc);
+        if (cpc == slice.waiting.end()) cpc = slice.waiting.begin();
+        slice.last_cpc = cpc->first;
+        const Request request = cpc->second.front();
+        cpc->second.pop_front();
+        if (cpc->second.empty()) slice.waiting.erase(cpc);
+        return request;
+    }
+
+    void begin(Picoseconds now, const Request& request) {
+        if (request.operation == Operation::Read)
+            read(now, request);
+        else
+            write(now, request);
     }
 
     void read(Picoseconds now, const Request& request) {

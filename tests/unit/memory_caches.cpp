@@ -4,6 +4,7 @@
 
 #include "memory/coalescer.hpp"
 #include "memory/sector_cache.hpp"
+#include "memory/turn_queue.hpp"
 #include "support/catch.hpp"
 
 using namespace l2lens;
@@ -153,4 +154,19 @@ TEST_CASE("Many open entries, closed in any order, stay apart") {
     for (LineNumber line = 0; line < kLines; ++line)
         wrong += coalescer.join(read_of(line, 1, 1)) == (line % 2 == 1) ? 0 : 1;
     CHECK(wrong == 0);
+}
+
+TEST_CASE("Queues that take turns serve each CPC in order, and no CPC twice while another waits") {
+    TurnQueue queue(3);
+    CHECK(queue.empty());
+    for (const std::int32_t item : {10, 11, 12}) queue.push(2, item);
+    queue.push(0, 0);
+    queue.push(1, 5);
+    queue.push(1, 6);
+    std::vector<std::int32_t> served;
+    while (!queue.empty()) served.push_back(queue.pop());
+    CHECK(served == std::vector<std::int32_t>{5, 10, 0, 6, 11, 12});  // its first turn is queue 1's
+    queue.push(2, 10);  // an item may come again
+    CHECK(queue.pop() == 10);
+    CHECK(queue.empty());
 }

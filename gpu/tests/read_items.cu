@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/tests/read_items.hpp"
+
+#include "gpu/device_buffer.hpp"
+#include "gpu/probe/device_side.cuh"
+
+namespace l2lens::gpu {
+namespace {
+
+constexpr int kItemThreads = 512;
+
+__device__ unsigned load_word_past_l1(const char* at) {
+    unsigned value;
+    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(at));
+    return value;
+}
+
+// A thread an item; a load's address depends on the value before it, which is 0.
+__global__ void item_kernel(const char* buffer, const ReadItem* items, int count, int first_step,
+                            const int* roles) {
+    const int role = roles[probe::sm_id()];
+    if (role < 0) return;
+    const int first = first_step > 1 ? role : 0;
+    for (int i = first + first_step * static_cast<int>(threadIdx.x); i < count;
+         i += first_step * static_cast<int>(blockDim.x)) {
+        unsigned value = 0;
+        for (std::uint32_t n = 0; n < items[i].loads; ++n)
+            value |= load_word_past_l1(buffer + items[i].offset + value);
+        if (value != 0) __trap();
+    }
+}
+
+struct Meeting {
+    unsigned arrived;
+    unsigned long long start_ns;
+};
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+constexpr int kMaxDepth = 16;
+
+__device__ long long meet(Meeting* meeting, int role, int participants) {
+    constexpr long long kAheadNs = 20000;
+    atomicAdd(&meeting->arrived, 1u);
+    if (role == 0) {
+        while (atomicAdd(&meeting->arrived, 0u) < static_cast<unsigned>(participants)) {
+        }
+        atomicExch(&meeting->start_ns, static_cast<unsigned long long>(probe::global_timer() + kAheadNs));
+    }
+    long long start = 0;
+    while (start == 0) start = static_cast<long long>(atomicAdd(&meeting->start_ns, 0ull));
+    return start;
+}
+
+__device__ void start_copy(std::uint32_t to, const char* from, std::uint32_t barrier) {
+    constexpr auto kBytes = static_cast<std::uint32_t>(kCopyBytes);
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(kBytes)
+                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+        "l"(from), "r"(kBytes), "r"(barrier)
+        : "memory");
+}
+
+__device__ void await_copy(std::uint32_t barrier, std::uint32_t parity) {
+    asm volatile(
+        "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(barrier),
+        "r"(parity)
+        : "memory");
+}
+#endif
+
+__global__ void copy_kernel(const char* buffer, std::int64_t region_bytes, int depth, long long duration_ns,
+                            const int* roles, int participants, Meeting* meeting,
+                            unsigned long long* bytes_of_sm) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    extern __shared__ __align__(128) char shared[];
+    __shared__ std::uint64_t barriers[kMaxDepth];
+    const int role = roles[probe::sm_id()];
+    if (role < 0 || threadIdx.x != 0) return;
+    const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+    const auto first_barrier = static_cast<std::uint32_t>(__cvta_generic_to_shared(barriers));
+    for (int i = 0; i < depth; ++i)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(first_barrier + i * 8));
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+
+    const char* region = buffer + role * region_bytes;
+    const auto chunks = static_cast<unsigned>(region_bytes / kCopyBytes);
+    unsigned next = 0;
+    const auto start_next = [&](int slot) {
+        start_copy(to + static_cast<std::uint32_t>(slot * kCopyBytes),
+                   region + next * kCopyBytes, first_barrier + slot * 8);
+        next = next + 1 == chunks ? 0 : next + 1;
+    };
+    int slot = 0;
+    std::uint32_t parity = 0;
+    const auto finish_oldest = [&] {
+        await_copy(first_barrier + slot * 8, parity);
+    };
+    const auto step = [&] {
+        if (++slot == depth) {
+            slot = 0;
+            parity ^= 1;
+        }
+    };
+    for (int i = 0; i < depth; ++i) start_next(i);
+    for (unsigned n = 0; n < chunks; ++n) {  // once over the region: from now on the L2 has it
+        finish_oldest();
+        start_next(slot);
+        step();
+    }
+    const long long start = meet(meeting, role, participants);
+    while (probe::global_timer() < start) {
+    }
+    constexpr int kBetweenLooks = 16;  // reading the timer takes some 80 ns
+    unsigned long long copied = 0;
+    long long now = start;
+    for (; now < start + duration_ns; copied += kBetweenLooks) {
+        for (int i = 0; i < kBetweenLooks; ++i) {
+            finish_oldest();
+            start_next(slot);
+            step();
+        }
+        now = probe::global_timer();
+    }
+    const double share = static_cast<double>(duration_ns) / static_cast<double>(now - start);
+    for (int i = 0; i < depth; ++i) {
+        finish_oldest();
+        step();
+    }
+    bytes_of_sm[probe::sm_id()] =
+        static_cast<unsigned long long>(static_cast<double>(copied * kCopyBytes) * share);
+#endif
+}
+
+}  // namespace
+
+void read_items(const void* buffer, const ReadItem* items, int count, Share share, const DeviceRoles& roles) {
+    const int shared = probe::prepare_one_cta_per_sm(item_kernel);
+    item_kernel<<<static_cast<unsigned>(roles.sms()), kItemThreads, static_cast<std::size_t>(shared)>>>(
+        static_cast<const char*>(buffer), items, count, share == Share::Split ? roles.participants() : 1,
+        roles.device());
+    check_launch("reading items");
+}
+
+std::vector<std::uint64_t> copy_for_a_while(const void* buffer, std::int64_t region_bytes, int depth,
+                                            std::int64_t duration_ns, const DeviceRoles& roles) {
+    DeviceBuffer<Meeting> meeting(1);
+    DeviceBuffer<unsigned long long> bytes(static_cast<std::size_t>(roles.sms()));
+    meeting.fill_bytes(0);
+    bytes.fill_bytes(0);
+    const int shared = probe::prepare_one_cta_per_sm(copy_kernel) - 1024;
+    copy_kernel<<<static_cast<unsigned>(roles.sms()), 32, static_cast<std::size_t>(shared)>>>(
+        static_cast<const char*>(buffer), region_bytes, depth, duration_ns, roles.device(),
+        roles.participants(), meeting.get(), bytes.get());
+    check_launch("copying for a while");
+    const std::vector<unsigned long long> copied = bytes.to_host();
+    return {copied.begin(), copied.end()};
+}
+
+}  // namespace l2lens::gpu

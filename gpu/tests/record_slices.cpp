@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// l2lens_gpu_slices WHAT: which addresses share a slice, told by the fullest slice's counter.
+//   strides   sectors of the fullest and the mean slice, rows of traces/h200/strides.csv (its README says
+//             what the columns are)
+//   pairs     of two lines whose addresses differ in one or two bits: do they share a slice?
+//   members   which of the 256 B granules of a page share the slice of a given one
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+
+#include "gpu/counters/counter_session.hpp"
+#include "gpu/device_buffer.hpp"
+#include "gpu/probe/bench.hpp"
+#include "gpu/tests/read_items.hpp"
+
+using namespace l2lens;
+using namespace l2lens::gpu;
+
+namespace {
+
+constexpr std::uint64_t kPage = 2 << 20;
+constexpr std::uint64_t kGranule = 256;
+constexpr std::uint64_t kBufferBytes = 1 << 30;
+
+const std::vector<std::string> kMetrics{
+    "lts__t_sectors.max",
+    "lts__t_sectors.avg",
+    "lts__t_sectors.min",
+    "lts__t_sectors_srcunit_tex.max",
+    "lts__t_sectors_srcunit_tex.avg",
+    "lts__t_sectors_srcunit_tex.min",
+};
+
+// Where the SMs are; the probe's own counters are put away again.
+struct Placement {
+    int sms = 0;
+    std::vector<int> one_of_each_gpc;  // of partition 0: their requests never merge
+
+    static Placement find() {
+        ProbeBench bench;
+        probe_limits(bench);
+        probe_topology(bench);
+        probe_home(bench);
+        Placement found;
+        found.sms = bench.sms();
+        std::fprintf(stderr, "sm:gpc:partition");
+        for (std::size_t g = 0; g < bench.gpcs.size(); ++g) {
+            for (const int sm : bench.gpcs[g])
+                std::fprintf(stderr, " %d:%zu:%d", sm, g,
+                             bench.partition_of_sm[static_cast<std::size_t>(sm)]);
+            const int first = bench.gpcs[g].front();
+            if (bench.partition_of_sm[static_cast<std::size_t>(first)] == 0)
+                found.one_of_each_gpc.push_back(first);
+        }
+        std::fprintf(stderr, "\n");
+        return found;
+    }
+};
+
+class Reader {
+public:
+    explicit Reader(std::vector<std::string> metrics)
+        : session_(std::move(metrics)), buffer_(kBufferBytes), items_(1 << 16) {
+        buffer_.fill_bytes(0);
+    }
+
+    std::vector<double> count(const std::vector<ReadItem>& items, Share share, const DeviceRoles& roles) {
+        check_cuda(cudaMemcpy(items_.get(), items.data(), items.size() * sizeof(ReadItem),
+                              cudaMemcpyHostToDevice),
+                   "copying items");
+        const auto read = [&] {
+            read_items(buffer_.get(), items_.get(), static_cast<int>(items.size()), share, roles);
+        };
+        return session_.measure(read, [] {});
+    }
+
+private:
+    CounterSession session_;
+    DeviceBuffer<char> buffer_;
+    DeviceBuffer<ReadItem> items_;
+};
+
+void record_strides(const Placement& placement) {
+    constexpr std::uint32_t kRounds = 64;
+    Reader reader(kMetrics);
+    const DeviceRoles everyone(Roles::all(placement.sms));
+    std::printf("stride,count,base,rounds");
+    for (const std::string& metric : kMetrics) std::printf(",%s", metric.c_str());
+    std::printf("\n");
+    std::vector<std::uint64_t> strides;
+    for (std::uint64_t s = 128; s <= 1 << 20; s *= 2) {
+        for (const std::uint64_t stride : {s, s * 3 / 2, s + 128, s * 5 / 4}) {
+            if (stride % 32 == 0 && (strides.empty() || strides.back() != stride)) strides.push_back(stride);
+        }
+    }
+    for (const std::uint64_t stride : strides) {
+        for (const std::uint64_t count : {256u, 1024u, 4096u, 16384u}) {
+            if (stride * count > kBufferBytes) continue;
+            for (const std::uint64_t base : {std::uint64_t{0}, 37 * kPage}) {
+                if (base + stride * count > kBufferBytes) continue;
+                std::vector<ReadItem> items;
+                for (std::uint64_t i = 0; i < count; ++i) items.push_back({base + i * stride, kRounds});
+                std::printf("%llu,%llu,%llu,%u", static_cast<unsigned long long>(stride),
+                            static_cast<unsigned long long>(count), static_cast<unsigned long long>(base),
+                            kRounds);
+                for (const double value : reader.count(items, Share::Split, everyone))
+                    std::printf(",%.2f", value);
+                std::printf("\n");
+            }
+        }
+    }
+}
+
+void record_pairs(const Placement& placement) {
+    constexpr std::uint32_t kLoads = 400;
+    constexpr int kPlaces = 12;
+    Reader reader({"lts__t_sectors_srcunit_tex.max"});
+    const DeviceRoles readers(Roles::of(placement.one_of_each_gpc, placement.sms));
+    const double one = kLoads * static_cast<double>(readers.participants());
+    RandomStream random(1, 0);
+    std::printf("first_bit,second_bit,pairs,in_one_slice\n");
+    for (int high = 7; high <= 20; ++high) {
+        for (int low = 7; low <= high; ++low) {
+            const std::uint64_t difference = std::uint64_t{1} << high | std::uint64_t{1} << low;
+            int together = 0;
+            for (int i = 0; i < kPlaces; ++i) {
+                const std::uint64_t place =
+                    random.below(64) * kPage + random.below(kPage / kGranule) * kGranule;
+                const std::vector<double> c =
+                    reader.count({{place, kLoads}, {place ^ difference, kLoads}}, Share::Each, readers);
+                together += c[0] > 1.5 * one;
+            }
+            std::printf("%d,%d,%d,%d\n", high, low, kPlaces, together);
+        }
+    }
+}
+
+// Each granule of a group is read as often as its place in the group says, the reference more often than all
+// of them: the fullest slice's count then names the ones in it.
+void record_members(const Placement& placement) {
+    constexpr int kGroup = 8;
+    constexpr std::uint32_t kUnit = 16;
+    constexpr std::uint32_t kReference = kUnit << kGroup;
+    Reader reader({"lts__t_sectors_srcunit_tex.max"});
+    const DeviceRoles readers(Roles::of(placement.one_of_each_gpc, placement.sms));
+    std::printf("page,reference,members\n");
+    for (const auto& [page, reference] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+             {0, 0}, {0, 1}, {0, 4097}, {5, 0}}) {
+        const std::uint64_t from = page * kPage;
+        std::printf("%llu,%llu,", static_cast<unsigned long long>(page),
+                    static_cast<unsigned long long>(reference));
+        for (std::uint64_t first = 0; first < kPage / kGranule; first += kGroup) {
+            std::vector<ReadItem> items{{from + reference * kGranule, kReference / 2},
+                                        {from + reference * kGranule + 128, kReference / 2}};
+            for (std::uint64_t i = 0; i < kGroup; ++i) {
+                // The reference itself is in its own slice: its other sector counts as any other's.
+                items.push_back({from + (first + i) * kGranule + 64, kUnit << i});
+            }
+            const double sectors = reader.count(items, Share::Each, readers)[0] / readers.participants();
+            const int members = static_cast<int>((sectors - kReference) / kUnit + 0.5);
+            std::printf("%02x", members);
+        }
+        std::printf("\n");
+        std::fflush(stdout);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        const std::string what = argc == 2 ? argv[1] : "";
+        const Placement placement = Placement::find();
+        if (what == "strides")
+            record_strides(placement);
+        else if (what == "pairs")
+            record_pairs(placement);
+        else if (what == "members")
+            record_members(placement);
+        else
+            throw BadInput("l2lens_gpu_slices: give one of strides, pairs, members");
+        return 0;
+    } catch (const Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return static_cast<int>(error.code());
+    }
+}

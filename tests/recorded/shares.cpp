@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// How does a busy L2 divide itself among the SMs? Every SM copies 160 KiB of its own over and over, 16 KiB at
+// a time, with so many copies in flight (traces/h200/shares.csv).
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "load/machine_file.hpp"
+#include "schedule/simulation.hpp"
+#include "support/catch.hpp"
+#include "support/kernels.hpp"
+#include "support/recorded.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+constexpr std::int64_t kCopyBytes = 16 << 10;
+constexpr std::int64_t kCopies = 10;  // of an SM's own region
+constexpr int kPasses = 24;
+
+// A CTA an SM. Step k loads copy k mod 10 into one of depth + 1 stages; there is no math.
+Kernel private_copies(int sms, int depth) {
+    Tensor region;
+    region.name = "A";
+    region.rank = 2;
+    region.shape = {sms * kCopies, kCopyBytes / 2};
+    region.stride_bytes = {kCopyBytes, 2};
+    region.element_bytes = 2;
+    Kernel kernel;
+    kernel.name = "private_copies";
+    kernel.tensors = {region};
+    kernel.axes = {"sm", "one"};
+    kernel.grid = {sms, 1};
+    for (std::int64_t sm = 0; sm < sms; ++sm) {
+        BoxWalk box;
+        box.start = {sm * kCopies, 0};
+        box.step = {1, 0};
+        box.extent = {1, kCopyBytes / 2};
+        Phase phase;
+        phase.count = kCopies;
+        phase.loads = {box};
+        kernel.programs.push_back(Program{std::vector<Phase>(kPasses, phase)});
+    }
+    kernel.stages = depth + 1;
+    kernel.resources.threads = 32;
+    kernel.resources.registers_per_thread = 32;
+    return kernel;
+}
+
+// SMs of an H200: of a GPC of 16 or 18, in a CPC of 4 or 6.
+using Group = std::pair<int, int>;
+
+class Sms {
+public:
+    explicit Sms(const Machine& machine) : machine_(machine), place_(machine.sms.size()) {
+        std::vector<int> size(static_cast<std::size_t>(machine.gpcs), 0);
+        for (std::size_t sm = 0; sm < machine.sms.size(); ++sm)
+            place_[sm] = size[static_cast<std::size_t>(machine.sms[sm].gpc)]++;
+        gpc_size_ = size;
+    }
+    Group group(int sm) const {
+        const auto at = static_cast<std::size_t>(sm);
+        const int gpc_size = gpc_size_[static_cast<std::size_t>(machine_.sms[at].gpc)];
+        const int cpc = place_[at] / 2 % machine_.cpcs_per_gpc;
+        const int tpcs = (gpc_size / 2 - cpc + machine_.cpcs_per_gpc - 1) / machine_.cpcs_per_gpc;
+        return {gpc_size, 2 * tpcs};
+    }
+
+private:
+    const Machine& machine_;
+    std::vector<int> place_;  // in its GPC
+    std::vector<int> gpc_size_;
+};
+
+using Shares = std::map<Group, double>;  // B/ns of an SM, means
+
+Shares means(const std::map<Group, std::vector<double>>& values) {
+    Shares shares;
+    for (const auto& [group, list] : values) {
+        for (const double value : list) shares[group] += value / static_cast<double>(list.size());
+    }
+    return shares;
+}
+
+Shares simulated(const Machine& machine, int depth) {
+    const Kernel kernel = private_copies(static_cast<int>(machine.sms.size()), depth);
+    SimulationOptions options;
+    options.lanes = 16;
+    options.record_schedule = true;
+    SerialExecutor serial;
+    const auto launches = test::in_order(kernel);
+    const SimulationResult result = Simulation(machine, kernel, launches, 1, options).run(serial);
+    const Sms sms(machine);
+    std::map<Group, std::vector<double>> rates;
+    for (const CtaStay& stay : result.schedule) {
+        const double ns = static_cast<double>(stay.end - stay.start) / 1000;
+        rates[sms.group(stay.sm)].push_back(kPasses * kCopies * kCopyBytes / ns);
+    }
+    return means(rates);
+}
+
+// Of the H200; several tests ask for the same depth.
+const Shares& predicted(const Machine& machine, int depth) {
+    static std::map<int, Shares> known;
+    const auto [at, is_new] = known.try_emplace(depth);
+    if (is_new) at->second = simulated(machine, depth);
+    return at->second;
+}
+
+Shares recorded(const Machine& machine, int depth) {
+    const Sms sms(machine);
+    std::map<Group, std::vector<double>> rates;
+    for (const auto& row :
+         test::recorded_rows("shares.csv", {{"set", "all"}, {"copies_in_flight", std::to_string(depth)}})) {
+        rates[sms.group(static_cast<int>(row["sm"]))].push_back(row["bytes_per_ns"]);
+    }
+    return means(rates);
+}
+
+double of_four_over_six(const Shares& shares) {
+    return shares.at({16, 4}) / shares.at({16, 6});
+}
+
+}  // namespace
+
+TEST_CASE("A busy L2 serves SMs alike until its slices' queues are full, and CPCs alike from then on") {
+    const Machine machine = load_machine("h200");
+    for (const int depth : {2, 4}) {
+        INFO(depth << " copies in flight");
+        CHECK(of_four_over_six(recorded(machine, depth)) == Approx(1).margin(0.01));
+        CHECK(of_four_over_six(predicted(machine, depth)) == Approx(1).margin(0.02));
+    }
+    for (const int depth : {8, 12}) {
+        INFO(depth << " copies in flight");
+        CHECK(of_four_over_six(recorded(machine, depth)) > 1.35);
+        CHECK(of_four_over_six(predicted(machine, depth)) > 1.2);
+    }
+}
+
+// The model's slices give 5 % more when all queues are full, which the larger CPCs get: they are 13 % too
+// fast then.
+TEST_CASE("Each SM gets what it got on the GPU, however much is in flight") {
+    const Machine machine = load_machine("h200");
+    for (const int depth : {2, 4, 6, 8, 12}) {
+        const Shares model = predicted(machine, depth);
+        for (const auto& [group, share] : recorded(machine, depth)) {
+            INFO(depth << " copies in flight, GPC of " << group.first << ", CPC of " << group.second);
+            CHECK(model.at(group) == Approx(share).epsilon(0.12));
+        }
+    }
+}
+
+TEST_CASE("Without turns four SMs of a CPC get no more than six of another") {
+    Machine machine = load_machine("h200");
+    machine.l2.queue_lines = 0;
+    CHECK(of_four_over_six(simulated(machine, 8)) == Approx(1).margin(0.03));
+}
+
+TEST_CASE("SMs of the larger GPCs get a little less, as a GPC's port has it") {
+    const Machine machine = load_machine("h200");
+    for (const int depth : {2, 4}) {
+        INFO(depth << " copies in flight");
+        const Shares model = predicted(machine, depth);
+        const Shares gpu = recorded(machine, depth);
+        CHECK(gpu.at({18, 6}) < 0.97 * gpu.at({16, 6}));
+        CHECK(model.at({18, 6}) / model.at({16, 6}) ==
+              Approx(gpu.at({18, 6}) / gpu.at({16, 6})).margin(0.07));
+    }
+}

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu/tests/read_items.hpp"
-
 #include "gpu/device_buffer.hpp"
 #include "gpu/probe/device_side.cuh"
+#include "gpu/tests/read_items.hpp"
 
 namespace l2lens::gpu {
 namespace {
@@ -88,15 +87,13 @@ __global__ void copy_kernel(const char* buffer, std::int64_t region_bytes, int d
     const auto chunks = static_cast<unsigned>(region_bytes / kCopyBytes);
     unsigned next = 0;
     const auto start_next = [&](int slot) {
-        start_copy(to + static_cast<std::uint32_t>(slot * kCopyBytes),
-                   region + next * kCopyBytes, first_barrier + slot * 8);
+        start_copy(to + static_cast<std::uint32_t>(slot * kCopyBytes), region + next * kCopyBytes,
+                   first_barrier + slot * 8);
         next = next + 1 == chunks ? 0 : next + 1;
     };
     int slot = 0;
     std::uint32_t parity = 0;
-    const auto finish_oldest = [&] {
-        await_copy(first_barrier + slot * 8, parity);
-    };
+    const auto finish_oldest = [&] { await_copy(first_barrier + slot * 8, parity); };
     const auto step = [&] {
         if (++slot == depth) {
             slot = 0;

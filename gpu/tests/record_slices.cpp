@@ -69,9 +69,9 @@ public:
     }
 
     std::vector<double> count(const std::vector<ReadItem>& items, Share share, const DeviceRoles& roles) {
-        check_cuda(cudaMemcpy(items_.get(), items.data(), items.size() * sizeof(ReadItem),
-                              cudaMemcpyHostToDevice),
-                   "copying items");
+        check_cuda(
+            cudaMemcpy(items_.get(), items.data(), items.size() * sizeof(ReadItem), cudaMemcpyHostToDevice),
+            "copying items");
         const auto read = [&] {
             read_items(buffer_.get(), items_.get(), static_cast<int>(items.size()), share, roles);
         };
@@ -148,8 +148,8 @@ void record_members(const Placement& placement) {
     Reader reader({"lts__t_sectors_srcunit_tex.max"});
     const DeviceRoles readers(Roles::of(placement.one_of_each_gpc, placement.sms));
     std::printf("page,reference,members\n");
-    for (const auto& [page, reference] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
-             {0, 0}, {0, 1}, {0, 4097}, {5, 0}}) {
+    for (const auto& [page, reference] :
+         std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 0}, {0, 1}, {0, 4097}, {5, 0}}) {
         const std::uint64_t from = page * kPage;
         std::printf("%llu,%llu,", static_cast<unsigned long long>(page),
                     static_cast<unsigned long long>(reference));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "base/error.hpp"
@@ -13,6 +14,7 @@
 #include "order/cluster.hpp"
 #include "schedule/simulation.hpp"
 
+#include "observe/detail_recorder.hpp"
 #include "tile/box_table.hpp"
 #include "tile/tile_simulation.hpp"
 
@@ -70,15 +72,15 @@ struct PreparedKernel::Parts {
     const AddressMap map;
     const LaneSample all_lanes;
     const Work work;
-    std::optional<BoxTable> boxes;  // of the tile engine
-    double channel_max_over_mean = 1;
+    std::optional<BoxTable> boxes;       // of the tile engine
+    std::vector<double> slice_requests;  // sectors, by slice number
 };
 
 PreparedKernel::PreparedKernel(const Machine& machine, const Kernel& kernel, Mode mode, Engine engine,
                                Executor& executor) {
     auto parts = std::make_unique<Parts>(machine, kernel, mode, engine);
     if (engine == Engine::Tile) parts->boxes.emplace(machine, parts->work, parts->map, executor);
-    parts->channel_max_over_mean = channel_max_over_mean(parts->work, parts->map);
+    parts->slice_requests = requested_per_slice(parts->work, parts->map);
     parts_ = std::move(parts);
 }
 
@@ -93,29 +95,56 @@ RunOptions run_options(const PreparedKernel::Parts& parts, const PredictOptions&
     run.warm_l2 = options.warm_l2;
     run.progress = options.progress;
     run.stop_requested = options.stop_requested;
-    run.record_schedule = options.record_schedule;
+    run.record_schedule = options.record_schedule || options.details != nullptr;
     run.schedule = options.schedule;
     return run;
 }
 
-// One seed's run, whose own parallelism is `inside`.
-SimulationResult run_lines(const PreparedKernel::Parts& parts, const NamedOrder& order,
-                           const PredictOptions& options, int lanes, Executor& inside) {
-    const SimulationOptions simulation{run_options(parts, options), lanes, options.sink};
-    return Simulation(parts.machine, parts.kernel, order.tile_of_launch, parts.resident, simulation)
-        .run(inside);
+// One seed's run, and what somebody who looked on has kept of it.
+struct Run {
+    SimulationResult result;
+    std::optional<RunDetails> details;
+};
+
+// `inside`: the run's own parallelism.
+Run run_lines(const PreparedKernel::Parts& parts, const NamedOrder& order, const PredictOptions& options,
+              int lanes, DetailRecorder* recorder, Executor& inside) {
+    SimulationOptions asked{run_options(parts, options), lanes, options.sink};
+    if (recorder != nullptr) {
+        asked.sink = recorder;
+        asked.counted = [recorder](Picoseconds t, const Events& events) { recorder->counted(t, events); };
+    }
+    Simulation simulation(parts.machine, parts.kernel, order.tile_of_launch, parts.resident, asked);
+    Run run{simulation.run(inside), {}};
+    if (recorder != nullptr) run.details = recorder->finish(run.result);
+    return run;
 }
 
-SimulationResult run_tiles(const PreparedKernel::Parts& parts, const NamedOrder& order,
-                           const PredictOptions& options, int lanes) {
-    const TileOptions simulation{run_options(parts, options), static_cast<double>(parts.map.lanes()) / lanes};
-    return simulate_tiles(parts.machine, parts.work, *parts.boxes, order.tile_of_launch, parts.resident,
-                          simulation);
+Run run_tiles(const PreparedKernel::Parts& parts, const NamedOrder& order, const PredictOptions& options,
+              int lanes, DetailRecorder* recorder) {
+    TileOptions asked{run_options(parts, options), static_cast<double>(parts.map.lanes()) / lanes};
+    if (recorder != nullptr)
+        asked.counted = [recorder](Picoseconds t, const Events& events) { recorder->counted(t, events); };
+    Run run{
+        simulate_tiles(parts.machine, parts.work, *parts.boxes, order.tile_of_launch, parts.resident, asked),
+        {}};
+    if (recorder != nullptr) run.details = recorder->finish(run.result);
+    return run;
 }
 
-// What the event loop counted for each seed, and what a flat LRU says.
+Run run_once(const PreparedKernel::Parts& parts, const NamedOrder& order, const PredictOptions& options,
+             int lanes, Executor& inside) {
+    std::optional<DetailRecorder> recorder;
+    if (options.details != nullptr) recorder.emplace(parts.machine, *options.details, !options.warm_l2);
+    DetailRecorder* looks_on = recorder ? &*recorder : nullptr;
+    return parts.engine == Engine::Tile ? run_tiles(parts, order, options, lanes, looks_on)
+                                        : run_lines(parts, order, options, lanes, looks_on, inside);
+}
+
+// What the event loop counted for each seed, what was kept of the first one, and what a flat LRU says.
 struct Runs {
     std::vector<SimulationResult> results;
+    std::optional<RunDetails> details;
     double flat_lru_hit_rate_pct = 0;
 };
 
@@ -140,8 +169,10 @@ Runs run_seeds(const PreparedKernel::Parts& parts, const NamedOrder& order, cons
         if (i > 0) own.progress = nullptr;
         if (i > 0) own.sink = nullptr;
         if (i > 0) own.record_schedule = false;
-        runs.results[i] = parts.engine == Engine::Tile ? run_tiles(parts, order, own, lanes)
-                                                       : run_lines(parts, order, own, lanes, inside);
+        if (i > 0) own.details = nullptr;
+        Run run = run_once(parts, order, own, lanes, inside);
+        runs.results[i] = std::move(run.result);
+        if (i == 0) runs.details = std::move(run.details);
     });
     return runs;
 }
@@ -194,6 +225,8 @@ Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, cons
     const PreparedKernel::Parts& parts = prepared.parts();
     if (options.sink != nullptr && parts.engine == Engine::Tile)
         throw BadInput("the tile engine keeps no trace: take --engine line");
+    if (options.sink != nullptr && options.details != nullptr)
+        throw std::logic_error("one looks on at a run: a sink, or who collects details");
 
     // Schedule and memory: the event loop.
     const int lanes = lanes_to_simulate(parts.machine, parts.work, options.sample);
@@ -209,7 +242,7 @@ Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, cons
     totals.waves = static_cast<double>(order.tile_of_launch.size()) / static_cast<double>(parts.wave());
     totals.closed_form_hit_rate_pct = closed_form_hit_rate(parts.work, order.tile_of_launch, parts.wave());
     totals.flat_lru_hit_rate_pct = runs.flat_lru_hit_rate_pct;
-    totals.channel_max_over_mean = parts.channel_max_over_mean;
+    totals.channel_max_over_mean = max_over_mean(parts.slice_requests);
 
     Prediction prediction;
     prediction.order = order.name;
@@ -226,6 +259,11 @@ Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, cons
     prediction.metrics = evaluate_metrics(MetricKind::Neutral, events, totals);
     prediction.footprint = order.footprint;
     prediction.schedule = std::move(runs.results.front().schedule);
+    if (runs.details) {
+        prediction.tile_of_launch = order.tile_of_launch;
+        prediction.details = std::move(runs.details);
+        prediction.details->slice_requests = parts.slice_requests;
+    }
     return prediction;
 }
 

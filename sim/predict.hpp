@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@
 #include "schedule/dispatcher.hpp"
 #include "schedule/launch_schedule.hpp"
 #include "schedule/request_sink.hpp"
+
+#include "observe/run_details.hpp"
 
 namespace l2lens {
 
@@ -43,6 +46,9 @@ struct PredictOptions {
     std::function<bool()> stop_requested;  // polled; true ends the run with Interrupted
     // Line engine: sees every box of the first seed's run leave its SM.
     RequestSink* sink = nullptr;
+    // Keep what a report draws of the first seed's run, its schedule included. nullptr: nothing. Lives until
+    // the prediction is made; not together with a sink.
+    const KernelLines* details = nullptr;
     bool record_schedule = false;  // keep who ran where and when, of the first seed's run
     // Who ran where and from when, by launch id; then only what happens inside a CTA is simulated. nullptr:
     // the schedule is simulated, too.
@@ -63,7 +69,9 @@ struct Prediction {
     std::map<std::string, double> counters;
     std::map<std::string, double> metrics;
     WaveFootprint footprint;
-    LaunchSchedule schedule;  // when it was asked for
+    LaunchSchedule schedule;                   // when it was asked for, or details were
+    std::vector<std::int32_t> tile_of_launch;  // as in NamedOrder, with details
+    std::optional<RunDetails> details;
 };
 
 // Spreads a 2-D order over the kernel's whole grid: the axes before the last two are outer loops, slowest

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "kernel/kernel.hpp"
 #include "machine/machine.hpp"
@@ -21,7 +22,10 @@ double closed_form_hit_rate(const Work& work, std::span<const std::int32_t> laun
 double flat_lru_hit_rate(const Work& work, std::span<const std::int32_t> launches, std::int64_t wave,
                          std::int64_t capacity);
 
-// Requested sectors of the busiest slice number over the mean of all, from the address hash alone.
-double channel_max_over_mean(const Work& work, const AddressMap& map);
+// Requested sectors by slice number, from the address hash alone.
+std::vector<double> requested_per_slice(const Work& work, const AddressMap& map);
+
+// The busiest over the mean of all; 1 when there is nothing.
+double max_over_mean(std::span<const double> loads);
 
 }  // namespace l2lens

@@ -28,17 +28,20 @@ double closed_form_hit_rate(const Work& work, std::span<const std::int32_t> laun
     return asked > 0 ? 100.0 * (1.0 - fetched / asked) : 0.0;
 }
 
-double channel_max_over_mean(const Work& work, const AddressMap& map) {
+std::vector<double> requested_per_slice(const Work& work, const AddressMap& map) {
     std::vector<double> sectors(static_cast<std::size_t>(map.lanes()), 0.0);
     work.for_each_request([&](LineNumber line, int count, std::int64_t uses) {
         sectors[static_cast<std::size_t>(map.lane(line))] +=
             static_cast<double>(count) * static_cast<double>(uses);
     });
+    return sectors;
+}
+
+double max_over_mean(std::span<const double> loads) {
     double sum = 0;
-    for (double s : sectors) sum += s;
-    return sum > 0
-               ? *std::max_element(sectors.begin(), sectors.end()) * static_cast<double>(sectors.size()) / sum
-               : 1.0;
+    for (const double load : loads) sum += load;
+    return sum > 0 ? *std::max_element(loads.begin(), loads.end()) * static_cast<double>(loads.size()) / sum
+                   : 1.0;
 }
 
 }  // namespace l2lens

@@ -154,6 +154,7 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     add_trace_command(root, invocation, commands);
     add_teach_command(root, invocation, commands);
     add_lab_command(root, invocation, commands);
+    add_report_command(root, invocation, commands);
     add_explain_command(root, invocation, commands);
     for (const char* group : {"order", "kernel", "gpu", "trace"}) root.get_subcommand(group)->allow_extras();
     root.footer(

@@ -63,6 +63,7 @@ void add_doctor_command(CLI::App& root, Invocation& invocation, Commands& comman
 void add_trace_command(CLI::App& root, Invocation& invocation, Commands& commands);
 void add_teach_command(CLI::App& root, Invocation& invocation, Commands& commands);
 void add_lab_command(CLI::App& root, Invocation& invocation, Commands& commands);
+void add_report_command(CLI::App& root, Invocation& invocation, Commands& commands);
 void add_explain_command(CLI::App& root, Invocation& invocation, Commands& commands);
 
 // Builds the parser, parses, runs the command. Throws Error for whatever goes wrong.

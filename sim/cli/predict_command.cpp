@@ -2,6 +2,7 @@
 // l2lens predict KERNEL [param=value ...]: what each tile order would do to the L2.
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "cli/arguments.hpp"
 #include "cli/file_output.hpp"
@@ -10,6 +11,9 @@
 #include "cli/output.hpp"
 #include "load/machine_file.hpp"
 #include "parallel/tbb_executor.hpp"
+#include "report/html_report.hpp"
+#include "report/operands.hpp"
+#include "report/predict_document.hpp"
 #include "report/predict_report.hpp"
 #include "report/recorded_csv.hpp"
 #include "report/schedule_csv.hpp"
@@ -27,6 +31,10 @@ struct Arguments {
     std::string seeds = "1";
     std::string l2 = "cold";
     std::string record_schedule;
+    std::string report;
+    bool details = false;
+
+    bool wants_details() const { return details || !report.empty(); }
 };
 
 PredictOptions predict_options(const Arguments& arguments, const CommonOptions& common) {
@@ -43,13 +51,23 @@ PredictOptions predict_options(const Arguments& arguments, const CommonOptions& 
     return options;
 }
 
-// Before anything is computed: can the schedule be written, and to a place of its own?
-void check_schedule_file(const std::string& path, const CommonOptions& common) {
+// Before anything is computed: can the file be written, and to a place of its own?
+void check_own_file(const char* option, const std::string& path, const CommonOptions& common) {
     if (path.empty()) return;
     if (path == common.json || path == common.csv)
-        throw BadInput("--record-schedule and another output both go to '" + path +
+        throw BadInput(std::string(option) + " and another output both go to '" + path +
                        "'; they need a place each");
     check_writable(path);
+}
+
+void check_files(const Arguments& arguments, const CommonOptions& common) {
+    check_own_file("--record-schedule", arguments.record_schedule, common);
+    check_own_file("--report", arguments.report, common);
+    if (arguments.report.empty()) return;
+    if (arguments.report == arguments.record_schedule)
+        throw BadInput("--report and --record-schedule both go to '" + arguments.report +
+                       "'; they need a place each");
+    check_report_can_be_drawn();
 }
 
 std::string schedules_text(const std::vector<Prediction>& predictions) {
@@ -57,6 +75,13 @@ std::string schedules_text(const std::vector<Prediction>& predictions) {
     for (const Prediction& prediction : predictions)
         text += schedule_csv(schedule_run_name(prediction.order, prediction.mode), prediction.schedule);
     return text;
+}
+
+// What everybody needs who keeps details; nothing when nobody does.
+std::optional<KernelLines> watched_lines(const Arguments& arguments, const Kernel& kernel) {
+    std::optional<KernelLines> lines;
+    if (arguments.wants_details()) lines.emplace(kernel, paneled_tensors(kernel));
+    return lines;
 }
 
 // What `--engine auto` is: lines while it takes seconds, whole boxes to search among many orders.
@@ -70,7 +95,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const auto start = std::chrono::steady_clock::now();
     const Output output(invocation.common);
     PredictOptions options = predict_options(arguments, invocation.common);
-    check_schedule_file(arguments.record_schedule, invocation.common);
+    check_files(arguments, invocation.common);
     const int threads = invocation.common.thread_count();
     if (arguments.kernel.empty()) throw BadInput("predict: which kernel? l2lens kernel list names them");
 
@@ -84,6 +109,8 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const std::vector<NamedOrder> orders =
         named_orders(order_names, machine, kernel, [&](const std::string& text) { output.note(text); });
 
+    const std::optional<KernelLines> lines = watched_lines(arguments, kernel);
+    if (lines) options.details = &*lines;
     if (arguments.engine == "auto") options.engine = engine_for(orders.size(), arguments, machine);
 
     TbbExecutor executor(threads);
@@ -94,6 +121,10 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const PredictReport report{machine, kernel, predictions,
                                run_meta(invocation, machine, executor.threads(), seconds.count())};
+    if (!arguments.report.empty()) {
+        const ReportDocument document{ReportDocument::Kind::Prediction, "", predict_document(report)};
+        write_file(arguments.report, html_report({&document, 1}));
+    }
     output.write({[&](bool colour) { return predict_text(report, colour); },
                   [&] { return predict_json(report); }, [&] { return predict_csv(report); }});
     return ExitCode::Done;
@@ -127,6 +158,12 @@ void add_predict_command(CLI::App& root, Invocation& invocation, Commands& comma
     app->add_option("--record-schedule", arguments->record_schedule,
                     "Write which SM ran which CTA from when to when to this file")
         ->option_text("FILE.csv");
+    app->add_flag(
+        "--details", arguments->details,
+        "Keep in the JSON what `l2lens report` draws: schedule, traffic over time, reuse distances");
+    app->add_option("--report", arguments->report,
+                    "Write a page to look at: what each order does, tile by tile")
+        ->option_text("FILE.html");
     app->footer(
         "Examples:\n  l2lens predict gemm m=8192 n=8192 k=8192\n"
         "  l2lens predict gemm --order row_major,group_m:8 --gpu a100-80 --json result.json");

@@ -66,6 +66,12 @@ public:
         return slices_[static_cast<std::size_t>(partition)].sectors;
     }
 
+    // Calls visit(line, valid sectors) for each line that the slice of a partition holds; between windows.
+    template <class Visit>
+    void for_each_resident(int partition, Visit&& visit) const {
+        slices_[static_cast<std::size_t>(partition)].cache.for_each_line(visit);
+    }
+
 private:
     enum class Kind : std::uint8_t { Request, Admission, HomeLookup, HomeReply, HomeWrite, Answer };
 

@@ -68,6 +68,14 @@ public:
         return written_back;
     }
 
+    // Calls visit(line, valid sectors) for each line that is held.
+    template <class Visit>
+    void for_each_line(Visit&& visit) const {
+        for (std::size_t way = 0; way < tag_.size(); ++way) {
+            if (tag_[way] != kNoLine) visit(tag_[way], line_[way].valid);
+        }
+    }
+
     Line& at(std::uint32_t way) { return line_[way]; }
     const Line& at(std::uint32_t way) const { return line_[way]; }
     bool holds(std::uint32_t way, LineNumber line) const { return tag_[way] == line; }

@@ -87,6 +87,17 @@ std::string traffic_text(const Prediction& best, const Prediction& slow) {
                        pair("fabric_pct", format_percent));
 }
 
+// Nearly as fast: what is alike, and what differs although it costs nothing.
+std::string same_time(const Prediction& best, const Prediction& other) {
+    const auto pair = [&](const char* id, auto format) {
+        return fmt::format("{} against {}", format(value_of(other, id)), format(value_of(best, id)));
+    };
+    return fmt::format("{} takes {} longer than {}: DRAM reads {}, merged {}, fabric {}.", shown_name(other),
+                       format_percent(slower_pct(other, best)), shown_name(best),
+                       pair("dram_read_bytes", format_bytes), pair("merged_pct", format_percent),
+                       pair("fabric_pct", format_percent));
+}
+
 std::string comparison(const PredictReport& report, const Operands& operands, const Prediction& best,
                        const Prediction& slow) {
     const bool shared = !operands.rows.empty() || !operands.columns.empty();
@@ -154,6 +165,13 @@ std::string advice(const PredictReport& report) {
     const Prediction& slowest = report.predictions[ranks.back()];
     if (slower_pct(slowest, best) <= kSameTimePct) return no_difference(report, operands, best, slowest);
     return comparison(report, operands, best, baseline(report, ranks));
+}
+
+std::string cause(const PredictReport& report, const Prediction& prediction) {
+    const Prediction& best = report.predictions[ranking(report.predictions).front()];
+    if (&best == &prediction) return advice(report);
+    if (slower_pct(prediction, best) <= kSameTimePct) return same_time(best, prediction);
+    return comparison(report, find_operands(report.kernel), best, prediction);
 }
 
 }  // namespace l2lens

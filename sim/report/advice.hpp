@@ -13,4 +13,8 @@ inline constexpr double kSameTimePct = 2.0;
 
 std::string advice(const PredictReport& report);
 
+// Why an order of the report has its rank: the fastest one against what the advice compares it with, any
+// other against the fastest.
+std::string cause(const PredictReport& report, const Prediction& prediction);
+
 }  // namespace l2lens

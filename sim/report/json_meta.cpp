@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/json_meta.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -20,6 +21,35 @@ nlohmann::ordered_json json_of_param(const std::string& text) {
     if (std::int64_t whole = 0; reads_as(text, whole)) return whole;
     if (double number = 0; reads_as(text, number) && std::isfinite(number)) return number;
     return text;
+}
+
+std::string on_one_line(const nlohmann::ordered_json& value) {
+    return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+// Thousands of numbers as one line each would be mostly white space.
+bool fits_one_line(const nlohmann::ordered_json& value) {
+    if (!value.is_structured() || value.empty()) return true;
+    return value.is_array() && std::all_of(value.begin(), value.end(), [](const auto& element) {
+               return element.is_number() || element.is_null();
+           });
+}
+
+void append(std::string& text, const nlohmann::ordered_json& value, std::size_t depth) {
+    if (fits_one_line(value)) {
+        text += on_one_line(value);
+        return;
+    }
+    const bool object = value.is_object();
+    text += object ? "{" : "[";
+    const char* separator = "\n";
+    for (const auto& [key, element] : value.items()) {
+        text += separator + std::string(depth + 1, ' ');
+        if (object) text += on_one_line(key) + ": ";
+        append(text, element, depth + 1);
+        separator = ",\n";
+    }
+    text += "\n" + std::string(depth, ' ') + (object ? "}" : "]");
 }
 
 }  // namespace
@@ -47,7 +77,9 @@ nlohmann::ordered_json json_of(double value) {
 }
 
 std::string document_text(const nlohmann::ordered_json& document) {
-    return document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    std::string text;
+    append(text, document, 0);
+    return text + "\n";
 }
 
 }  // namespace l2lens

@@ -87,4 +87,18 @@ Operands find_operands(const Kernel& kernel) {
     return operands;
 }
 
+std::vector<PaneledTensor> paneled_tensors(const Kernel& kernel) {
+    const Operands operands = find_operands(kernel);
+    const auto names = [](const SharedOperand& operand, const std::string& name) {
+        return std::find(operand.tensors.begin(), operand.tensors.end(), name) != operand.tensors.end();
+    };
+    std::vector<PaneledTensor> paneled;
+    for (std::size_t t = 0; t < kernel.tensors.size(); ++t) {
+        const std::string& name = kernel.tensors[t].name;
+        if (names(operands.rows, name)) paneled.push_back({static_cast<int>(t), true});
+        if (names(operands.columns, name)) paneled.push_back({static_cast<int>(t), false});
+    }
+    return paneled;
+}
+
 }  // namespace l2lens

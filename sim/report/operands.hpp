@@ -9,6 +9,8 @@
 #include "kernel/kernel.hpp"
 #include "order/order.hpp"
 
+#include "observe/kernel_lines.hpp"
+
 namespace l2lens {
 
 struct SharedOperand {
@@ -32,5 +34,8 @@ struct Operands {
 };
 
 Operands find_operands(const Kernel& kernel);
+
+// The shared operands as panels of their tensors, for those who watch them.
+std::vector<PaneledTensor> paneled_tensors(const Kernel& kernel);
 
 }  // namespace l2lens

@@ -6,27 +6,11 @@
 #include "report/advice.hpp"
 #include "report/format.hpp"
 #include "report/predict_report.hpp"
+#include "report/ranked_columns.hpp"
 #include "report/text_table.hpp"
 
 namespace l2lens {
 namespace {
-
-// A column of the table: which metric, and how it reads.
-struct Shown {
-    const char* title;
-    const char* id;
-    std::string (*format)(double);
-};
-
-constexpr Shown kColumns[] = {
-    {"L2 hit", "l2_hit_rate_pct", format_percent},
-    {"flat LRU", "flat_lru_hit_rate_pct", format_percent},
-    {"closed form", "closed_form_hit_rate_pct", format_percent},
-    {"L2 sectors", "l2_sectors", format_count},
-    {"merged", "merged_pct", format_percent},
-    {"fabric", "fabric_pct", format_percent},
-    {"DRAM read", "dram_read_bytes", format_bytes},
-};
 
 std::string shown(double value, std::string (*format)(double)) {
     return std::isnan(value) ? "-" : format(value);
@@ -34,7 +18,7 @@ std::string shown(double value, std::string (*format)(double)) {
 
 TextTable empty_table() {
     std::vector<TextTable::Column> columns{{"#", Align::Right}, {"order", Align::Left}};
-    for (const Shown& column : kColumns) columns.push_back({column.title, Align::Right});
+    for (const RankedColumn& column : kRankedColumns) columns.push_back({column.title, Align::Right});
     columns.push_back({"time", Align::Right});
     columns.push_back({"", Align::Right});  // how much slower than the first
     return TextTable(std::move(columns));
@@ -77,7 +61,7 @@ std::string predict_text(const PredictReport& report, bool colour) {
         const Prediction& prediction = report.predictions[ranks[i]];
         const double slower = 100.0 * (prediction.time_ns / report.predictions[ranks[0]].time_ns - 1);
         std::vector<std::string> cells{std::to_string(i + 1), one_line(prediction.order, 40)};
-        for (const Shown& column : kColumns)
+        for (const RankedColumn& column : kRankedColumns)
             cells.push_back(shown(value_of(prediction, column.id), column.format));
         cells.push_back(format_time(prediction.time_ns));
         cells.push_back(i == 0 ? "" : format_signed_percent(slower));

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "base/units.hpp"
 
 namespace l2lens {
 
+class Lane;
 class LaneSample;
 class Work;
 
@@ -27,6 +29,8 @@ public:
     virtual ~RequestSink() = default;
     // Before the first window of a launch. Both live until its last.
     virtual void begin(const Work& work, const LaneSample& sample) = 0;
+    // After begin(): the lanes, which may be looked at between windows.
+    virtual void launched(std::span<const std::unique_ptr<Lane>> /*lanes*/) {}
     // Boxes of one GPC in the window that ended at `end`, at an SM clock of `cycle_ps`. Called by one thread;
     // an exception ends the run.
     virtual void issued(Picoseconds end, double cycle_ps, std::span<const BoxIssue> boxes) = 0;

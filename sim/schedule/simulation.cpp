@@ -34,7 +34,7 @@ SimulationResult Simulation::run(Executor& executor) {
         launch_kernel(executor, nullptr);
         for (auto& lane : lanes_) lane->reset_events();
     }
-    const Picoseconds launched_at = now_;
+    counted_ = options_.counted;
     launch_kernel(executor, options_.sink);
 
     SimulationResult result;
@@ -45,6 +45,7 @@ SimulationResult Simulation::run(Executor& executor) {
     }
     for (const auto& lane : lanes_) {
         result.events += lane->events();
+        result.lane_fill_sectors.push_back(static_cast<double>(lane->events()[Event::FillSectors]));
         for (int p = 0; p < machine_.partitions; ++p) {
             result.slice_sectors.push_back(static_cast<double>(lane->slice_sectors(p)));
         }
@@ -54,7 +55,7 @@ SimulationResult Simulation::run(Executor& executor) {
     const std::uint64_t asked = demand.load_sectors + demand.store_sectors;
     result.scale =
         simulated > 0 ? static_cast<double>(asked) / static_cast<double>(simulated) : sample_.factor();
-    result.time = last_exit_ - launched_at;
+    result.time = last_exit_ - launched_at_;
     result.sm_cycles = cycles_;
     if (options_.record_schedule) result.schedule = by_launch_id(launches_, stays_);
     return result;
@@ -70,24 +71,33 @@ void Simulation::launch_kernel(Executor& executor, RequestSink* sink) {
             std::make_unique<Gpc>(machine_, *work_, i, ctas_per_sm_, sample_.count(), options_.seed));
         if (sink_ != nullptr) gpcs_.back()->observe();
     }
-    if (sink_ != nullptr) sink_->begin(*work_, sample_);
+    if (sink_ != nullptr) {
+        sink_->begin(*work_, sample_);
+        sink_->launched(lanes_);
+    }
     dispatcher_ = std::make_unique<Dispatcher>(machine_, launches_, options_.mode, ctas_per_sm_,
                                                kernel_.ctas_of_cluster(), options_.schedule);
     cycles_ = 0;
     last_exit_ = now_;
     if (options_.record_schedule) stays_.assign(kernel_.programs.size(), CtaStay{});
     start(dispatcher_->first_wave());
-    const Picoseconds launched_at = now_;
-    follow_power(launched_at);
+    launched_at_ = now_;
+    follow_power(launched_at_);
     while (run_window(executor)) {
         if (++windows_ % kWindowsPerCheck != 0) continue;
-        follow_power(launched_at);
+        follow_power(launched_at_);
         if (options_.progress) {
             options_.progress(static_cast<double>(dispatcher_->launched()) /
                               static_cast<double>(launches_.size()));
         }
         if (options_.stop_requested && options_.stop_requested()) throw Interrupted();
     }
+}
+
+Events Simulation::events() const {
+    Events events;
+    for (const auto& lane : lanes_) events += lane->events();
+    return events;
 }
 
 // Runs both sides to the end of the next window; false when nothing is left to do.
@@ -111,6 +121,7 @@ bool Simulation::run_window(Executor& executor) {
     });
     cycles_ += static_cast<double>(window_) / cycle_ps_;
     if (sink_ != nullptr) show_issued();
+    if (counted_) counted_(now_ - launched_at_, events());
     refill();
     const auto idle = [](const auto& unit) { return unit->idle(); };
     return !std::all_of(gpcs_.begin(), gpcs_.end(), idle) || !std::all_of(lanes_.begin(), lanes_.end(), idle);

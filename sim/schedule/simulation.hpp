@@ -31,6 +31,8 @@ struct RunOptions {
     bool warm_l2 = false;
     std::function<void(double)> progress;
     std::function<bool()> stop_requested;
+    // Between windows: the time since the launch, and what its simulated lanes have counted until then.
+    std::function<void(Picoseconds, const Events&)> counted;
     bool record_schedule = false;              // keep who ran where and when
     const LaunchSchedule* schedule = nullptr;  // who runs where and from when; nullptr: the dispatcher says
 };
@@ -43,12 +45,13 @@ struct SimulationOptions : RunOptions {
 };
 
 struct SimulationResult {
-    Events events;                      // of the simulated lanes
-    double scale = 1;                   // all lanes' sectors per simulated sector
-    Picoseconds time = 0;               // launch -> last CTA's exit
-    double sm_cycles = 0;               // SM clock cycles in that time
-    std::vector<double> slice_sectors;  // looked up in each simulated slice
-    LaunchSchedule schedule;            // when it was asked for
+    Events events;                          // of the simulated lanes
+    double scale = 1;                       // all lanes' sectors per simulated sector
+    Picoseconds time = 0;                   // launch -> last CTA's exit
+    double sm_cycles = 0;                   // SM clock cycles in that time
+    std::vector<double> slice_sectors;      // looked up in each simulated slice: lane by lane, its partitions
+    std::vector<double> lane_fill_sectors;  // from DRAM, of each simulated lane
+    LaunchSchedule schedule;                // when it was asked for
 };
 
 class Simulation {
@@ -62,6 +65,7 @@ public:
 private:
     void launch_kernel(Executor& executor, RequestSink* sink);
     bool run_window(Executor& executor);
+    Events events() const;
     void take_answers(std::size_t gpc);
     void take_requests(std::size_t lane);
     void refill();
@@ -81,9 +85,11 @@ private:
     std::vector<std::unique_ptr<Gpc>> gpcs_;
     std::unique_ptr<Dispatcher> dispatcher_;
     RequestSink* sink_ = nullptr;  // of this launch
-    std::vector<CtaStay> stays_;   // of this launch, by tile; when they are recorded
+    std::function<void(Picoseconds, const Events&)> counted_;
+    std::vector<CtaStay> stays_;  // of this launch, by tile; when they are recorded
     Picoseconds window_;
     Picoseconds now_ = 0;
+    Picoseconds launched_at_ = 0;
     Picoseconds last_exit_ = 0;
     std::int64_t windows_ = 0;
     double cycle_ps_ = 0;

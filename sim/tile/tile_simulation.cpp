@@ -36,6 +36,7 @@ public:
             l2_.reset_events();
         }
         const Picoseconds launched_at = now_;
+        counted_ = options_.counted;
         launch();
         SimulationResult result;
         result.events = all_events();
@@ -72,6 +73,7 @@ private:
             now_ += kTick;
             wheel_.run_until(now_, [this](Picoseconds now, const TileEvent& event) { handle(now, event); });
             cycles_ += static_cast<double>(kTick) / cycle_ps_;
+            if (counted_) counted_(now_ - launched_at, all_events());
             follow_power(launched_at);
             if (options_.progress) {
                 options_.progress(static_cast<double>(dispatcher_->launched()) /
@@ -145,7 +147,8 @@ private:
     TileL2 l2_;
     std::optional<TileSms> sms_;
     std::optional<Dispatcher> dispatcher_;
-    LaunchSchedule stays_;  // by tile
+    std::function<void(Picoseconds, const Events&)> counted_;  // of the launch that counts
+    LaunchSchedule stays_;                                     // by tile
     Picoseconds now_ = 0;
     Picoseconds last_exit_ = 0;
     double cycle_ps_ = 0;

@@ -22,7 +22,8 @@ function timed({ result }: Chosen, traffic: Traffic): Timed {
 }
 
 const timeAxis = ({ result }: Chosen) =>
-    axis({ title: "time since the launch, us", type: "linear", grid: false, min: 0, max: Math.ceil(result.time_us) });
+    axis({ title: "time since the launch, us", type: "linear", grid: false, min: 0, max: Math.ceil(result.time_us),
+        ticks: { includeBounds: false } });
 const points = (x: number[], y: (number | null)[]) => x.map((at, i) => ({ x: at, y: y[i] }));
 
 function answersChart(chosen: Chosen, traffic: Traffic): HTMLElement {

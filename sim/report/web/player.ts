@@ -3,7 +3,7 @@
 // answered, as time goes by; two orders beside each other on one clock. The one canvas that this page draws itself.
 import { Chosen, Prediction } from "./data";
 import { h, select } from "./dom";
-import { count, percent, time } from "./format";
+import { percent, time } from "./format";
 import { Pane } from "./player_pane";
 import { kCopy, kDram, kHit, kMerged, series } from "./palette";
 
@@ -184,7 +184,7 @@ export function makePlayer(panel: HTMLElement, all: Chosen[], groups: { label: s
         note, readout, canvas, spoken, legend(best.chosen.prediction),
         h("p", { class: "quiet" },
             "The strips beside and above the tiles show how much of each panel of the operands lies in each partition. A click on a tile says which SM computes it. Speeds are of the longer run; ",
-            `there are ${count(best.chosen.result.details!.schedule!.tile.length)} CTAs.`)));
+            `there are ${best.chosen.result.details!.schedule!.tile.length} CTAs.`)));
     choose(0, best.i);
     choose(1, other === best ? -1 : other.i);
 }

@@ -271,7 +271,7 @@ export class Pane {
                 const tile = running.get(sm);
                 context.fillStyle = tile === undefined ? sunken() : this.colourOf(sm);
                 context.fillRect(x + 44 + i * cell, top, cell - 1, kSmRow - 1);
-                if (tile === undefined || cell < 24) return;
+                if (tile === undefined || cell < 30) return; // "127,127" in 9 px
                 context.fillStyle = onColour(this.colourOf(sm));
                 context.fillText(`${Math.floor(tile / this.grid.columns)},${tile % this.grid.columns}`,
                     x + 44 + (i + 0.5) * cell, top + kSmRow / 2);

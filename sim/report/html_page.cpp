@@ -47,32 +47,6 @@ std::string html_page(const HtmlPage& page) {
                        fmt::arg("body", page.body), fmt::arg("scripts", page.scripts));
 }
 
-std::string html_escaped(std::string_view text) {
-    std::string html;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                html += "&amp;";
-                break;
-            case '<':
-                html += "&lt;";
-                break;
-            case '>':
-                html += "&gt;";
-                break;
-            case '"':
-                html += "&quot;";
-                break;
-            case '\'':
-                html += "&#39;";
-                break;
-            default:
-                html += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
-        }
-    }
-    return html;
-}
-
 // In JSON a '<' occurs in strings only, and there it may be written as an escape.
 std::string json_in_script(std::string_view json) {
     std::string safe;

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/html_escaped.hpp"
+
 namespace l2lens {
 
 struct HtmlPage {
@@ -15,9 +17,6 @@ struct HtmlPage {
 
 // The whole document. It may load nothing from outside: its own policy forbids it.
 std::string html_page(const HtmlPage& page);
-
-// Text as HTML has it, in an element or in a quoted attribute; control characters become spaces.
-std::string html_escaped(std::string_view text);
 
 // JSON that can stand inside a <script> element, whatever its strings say.
 std::string json_in_script(std::string_view json);

@@ -165,29 +165,6 @@ std::string block_text(const Block& block, bool colour) {
 
 }  // namespace
 
-std::string html_escaped(std::string_view text) {
-    std::string escaped;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                escaped += "&amp;";
-                break;
-            case '<':
-                escaped += "&lt;";
-                break;
-            case '>':
-                escaped += "&gt;";
-                break;
-            case '"':
-                escaped += "&quot;";
-                break;
-            default:
-                escaped += c;
-        }
-    }
-    return escaped;
-}
-
 std::string markdown_html(const std::string& markdown) {
     std::string html;
     for (const Block& block : blocks_of(markdown)) html += block_html(block);

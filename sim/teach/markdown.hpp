@@ -4,11 +4,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
+
+#include "base/html_escaped.hpp"
 
 namespace l2lens {
-
-std::string html_escaped(std::string_view text);
 
 std::string markdown_html(const std::string& markdown);
 

@@ -65,7 +65,7 @@ std::string refusal(Change&& change) {
 
 TEST_CASE("Text in HTML is text") {
     CHECK(html_escaped("a<b & \"c\" > 'd'") == "a&lt;b &amp; &quot;c&quot; &gt; &#39;d&#39;");
-    CHECK(html_escaped("two\nlines\x1b[0m") == "two lines [0m");
+    CHECK(html_escaped("two\nlines\x1b[0m") == "two\nlines [0m");
     CHECK(html_escaped("µ → 火") == "µ → 火");
     CHECK(json_in_script(R"({"a":"</script><!--"})") == R"({"a":"\u003c/script>\u003c!--"})");
     CHECK(ordered_json::parse(json_in_script(R"({"a":"</script>"})"))["a"] == "</script>");

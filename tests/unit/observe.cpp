@@ -69,11 +69,11 @@ TEST_CASE("Reuse distances are those of Mattson's stack") {
     INFO("seed " << seed);
     std::mt19937 random(seed);
     for (int round = 0; round < test::cases(20); ++round) {
-        const LineNumber lines = 1 + random() % 700;
+        const auto lines = static_cast<LineNumber>(1 + random() % 700);
         StackDistance fast;
         NaiveStack naive;
         for (int i = 0; i < 5000; ++i) {  // several times the first time axis
-            const LineNumber line = std::min(random() % lines, random() % lines);
+            const auto line = static_cast<LineNumber>(std::min(random() % lines, random() % lines));
             REQUIRE(fast.use(line) == naive.use(line));
         }
     }

@@ -13,6 +13,21 @@ function scaled(value: number, scales: [number, string][]): string {
     return `${significant(value)} ${scales[scales.length - 1][1]}`.trim();
 }
 
+// The scale of an axis: what to divide by, and what it is called then.
+export interface Unit {
+    factor: number;
+    name: string;
+}
+function unitOf(values: (number | null)[], scales: [number, string][]): Unit {
+    const most = Math.max(0, ...values.map((v) => Math.abs(v ?? 0)));
+    const [factor, name] = scales.find(([f]) => most >= f) ?? scales[scales.length - 1];
+    return { factor, name };
+}
+export const bytesUnit = (values: number[]) => unitOf(values, [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]);
+export const rateUnit = (bytesPerNs: number[]) => unitOf(bytesPerNs, [[1e3, "TB/s"], [1, "GB/s"], [1e-3, "MB/s"]]);
+export const sectorsUnit = (values: number[]) =>
+    unitOf(values, [[1e6, "millions of sectors"], [1e3, "thousands of sectors"], [1, "sectors"]]);
+
 export const bytes = (value: number) =>
     scaled(value, [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]);
 export const binaryBytes = (value: number) =>

@@ -3,23 +3,16 @@
 import { axis, chart, drawVisible, options } from "./charts";
 import { binLength, Chosen, Details, kSectorBytes, Prediction, Traffic } from "./data";
 import { figure, h } from "./dom";
-import { binaryBytes, bytes, count, percent, time } from "./format";
+import { binaryBytes, bytes, bytesUnit, count, percent, rateUnit, sectorsUnit, time, Unit } from "./format";
 import { memoryChart } from "./memory_chart";
 import { ink, kCopy, kDram, kHit, kMerged, kWrite, series } from "./palette";
 import { tileMap } from "./tile_map";
 
-const tera = (sectors: number, ns: number) => (sectors * kSectorBytes) / ns / 1000; // B/ns is GB/s
-
-interface Timed {
-    microseconds: number[]; // where each bin begins
-    rate(values: number[]): number[]; // TB/s
-}
-function timed({ result }: Chosen, traffic: Traffic): Timed {
-    return {
-        microseconds: traffic.hit.map((_, i) => (i * traffic.bin_ns) / 1000),
-        rate: (values) => values.map((v, i) => tera(v, binLength(result, traffic, i))),
-    };
-}
+const microsecondsOf = (traffic: Traffic) => traffic.hit.map((_, i) => (i * traffic.bin_ns) / 1000); // bins begin
+// Sectors per bin as bytes per ns, which are GB/s.
+const ratesOf = ({ result }: Chosen, traffic: Traffic, sectors: number[]) =>
+    sectors.map((n, i) => (n * kSectorBytes) / binLength(result, traffic, i));
+const inUnit = (values: number[], unit: Unit) => values.map((v) => v / unit.factor);
 
 const timeAxis = ({ result }: Chosen) =>
     axis({ title: "time since the launch, us", type: "linear", grid: false, min: 0, max: Math.ceil(result.time_us),
@@ -30,16 +23,18 @@ function answersChart(chosen: Chosen, traffic: Traffic): HTMLElement {
     const kinds: [string, number[], string][] = [
         ["merged in the coalescer", traffic.merged, kMerged], ["hit in the own partition", traffic.hit, kHit],
         ["copied from the other partition", traffic.copy, kCopy], ["read from DRAM", traffic.dram_read, kDram]];
-    const { microseconds, rate } = timed(chosen, traffic);
-    const picture = chart("What answered the SMs' reads over time, stacked, TB/s", 300, () => ({
+    const microseconds = microsecondsOf(traffic);
+    const rates = kinds.map(([, values]) => ratesOf(chosen, traffic, values));
+    const unit = rateUnit(microseconds.map((_, i) => rates.reduce((sum, r) => sum + r[i], 0)));
+    const picture = chart(`What answered the SMs' reads over time, stacked, ${unit.name}`, 300, () => ({
         type: "line",
         data: {
-            datasets: kinds.map(([label, values, colour]) => ({
-                label, data: points(microseconds, rate(values)), backgroundColor: colour, borderColor: colour, borderWidth: 1,
+            datasets: kinds.map(([label, , colour], k) => ({
+                label, data: points(microseconds, inUnit(rates[k], unit)), backgroundColor: colour, borderColor: colour, borderWidth: 1,
                 fill: true, pointRadius: 0, stepped: false,
             })),
         },
-        options: options({ x: timeAxis(chosen), y: axis({ title: "answered, TB/s", stacked: true }) }, true),
+        options: options({ x: timeAxis(chosen), y: axis({ title: `answered, ${unit.name}`, stacked: true }) }, true),
     }));
     return figure("What answered the SMs' reads", "Stacked: together they are what the SMs asked for.", picture, () => ({
         head: ["time, us", ...kinds.map(([label]) => `${label}, sectors`)],
@@ -48,23 +43,25 @@ function answersChart(chosen: Chosen, traffic: Traffic): HTMLElement {
 }
 
 function trafficChart(chosen: Chosen, traffic: Traffic): HTMLElement {
-    const { microseconds, rate } = timed(chosen, traffic);
+    const microseconds = microsecondsOf(traffic);
     const kinds: [string, number[], string, number[]][] = [["fabric", traffic.fabric, kCopy, [6, 3]],
         ["DRAM read", traffic.dram_read, kDram, []], ["DRAM write", traffic.dram_write, kWrite, [2, 2]]];
-    const picture = chart("L2 hit rate in percent, and fabric and DRAM traffic in TB/s over time", 300, () => ({
+    const rates = kinds.map(([, values]) => ratesOf(chosen, traffic, values));
+    const unit = rateUnit(rates.flat());
+    const picture = chart(`L2 hit rate in percent, and fabric and DRAM traffic in ${unit.name} over time`, 300, () => ({
         type: "line",
         data: {
             datasets: [
                 { label: "L2 hit rate (right)", data: points(microseconds, traffic.l2_hit_rate_pct), borderColor: kHit,
                     backgroundColor: kHit, borderWidth: 2.5, pointRadius: 0, yAxisID: "rate" },
-                ...kinds.map(([label, values, colour, borderDash]) => ({
-                    label, data: points(microseconds, rate(values)), borderColor: colour, backgroundColor: colour, borderDash,
+                ...kinds.map(([label, , colour, borderDash], k) => ({
+                    label, data: points(microseconds, inUnit(rates[k], unit)), borderColor: colour, backgroundColor: colour, borderDash,
                     borderWidth: 1.5, pointRadius: 0, yAxisID: "y",
                 })),
             ],
         },
         options: options({
-            x: timeAxis(chosen), y: axis({ title: "traffic, TB/s" }),
+            x: timeAxis(chosen), y: axis({ title: `traffic, ${unit.name}` }),
             rate: axis({ title: "L2 hit rate, %", min: 0, max: 100, position: "right", grid: false }),
         }, true),
     }));
@@ -158,18 +155,19 @@ const maxOverMean = (loads: number[]) => {
 function slicesChart(details: Details): HTMLElement {
     const asked = details.slices.requested_sectors;
     const mean = asked.reduce((a, b) => a + b, 0) / Math.max(asked.length, 1);
-    const picture = chart("Sectors that CTAs ask of each slice number, of all lines, millions", 260, () => ({
+    const unit = sectorsUnit(asked);
+    const picture = chart(`Sectors that CTAs ask of each slice number, of all lines, ${unit.name}`, 260, () => ({
         type: "bar",
         data: {
             labels: asked.map((_, i) => String(i)),
             datasets: [
-                { label: "asked for", data: asked.map((n) => n / 1e6), backgroundColor: series(0), order: 2 },
-                { type: "line", label: "mean", data: asked.map(() => mean / 1e6), borderColor: ink(), backgroundColor: "transparent",
+                { label: "asked for", data: inUnit(asked, unit), backgroundColor: series(0), order: 2 },
+                { type: "line", label: "mean", data: asked.map(() => mean / unit.factor), borderColor: ink(), backgroundColor: "transparent",
                     borderDash: [5, 4], borderWidth: 1.5, pointRadius: 0, order: 1 },
             ],
         },
         options: options({ x: axis({ title: "slice number in a partition, with its share of DRAM", grid: false }),
-            y: axis({ title: "sectors, millions" }) }, true),
+            y: axis({ title: unit.name }) }, true),
     }));
     return figure("Load of the slices",
         `From the address hash, every line: max/mean ${maxOverMean(asked).toFixed(3)}. Merged requests count, too.`, picture,
@@ -182,14 +180,15 @@ function simulatedChart({ prediction }: Chosen, details: Details): HTMLElement |
     const partitions = prediction.machine!.partitions;
     const lookups = lanes.flatMap((lane) => lane.sectors);
     const fills = lanes.map((lane) => lane.dram_read_sectors);
+    const unit = sectorsUnit(lookups);
     const sets = [...Array(partitions).keys()].map((p) => ({
-        label: `looked up, partition ${p}`, backgroundColor: series(p), data: lanes.map((lane) => lane.sectors[p] / 1e6),
+        label: `looked up, partition ${p}`, backgroundColor: series(p), data: lanes.map((lane) => lane.sectors[p] / unit.factor),
     }));
-    sets.push({ label: "read from DRAM", backgroundColor: kDram, data: fills.map((n) => n / 1e6) });
-    const picture = chart("Lookups and DRAM reads of the simulated slices, millions of sectors", 260, () => ({
+    sets.push({ label: "read from DRAM", backgroundColor: kDram, data: inUnit(fills, unit) });
+    const picture = chart(`Lookups and DRAM reads of the simulated slices, ${unit.name}`, 260, () => ({
         type: "bar", data: { labels: lanes.map((lane) => String(lane.slice)), datasets: sets },
         options: options({ x: axis({ title: "simulated slice and its DRAM channel", grid: false }),
-            y: axis({ title: "sectors, millions" }) }, true),
+            y: axis({ title: unit.name }) }, true),
     }));
     return figure("Simulated slices and channels",
         `Lookups max/mean ${maxOverMean(lookups).toFixed(3)}, DRAM reads max/mean ${maxOverMean(fills).toFixed(3)}.`, picture,
@@ -205,11 +204,12 @@ function missChart(details: Details): HTMLElement {
         ["capacity", details.misses.capacity, kDram, "from DRAM again: it had no room"],
         ["copy", details.misses.copy, kCopy, "from the other partition"],
         ["promotion", details.misses.promotion, kWrite, "fetched with others, read by nobody"]];
-    const picture = chart("Misses by class, GB", 150, () => ({
+    const unit = bytesUnit([kinds.reduce((sum, [, sectors]) => sum + sectors * kSectorBytes, 0)]);
+    const picture = chart(`Misses by class, ${unit.name}`, 150, () => ({
         type: "bar",
         data: { labels: [""], datasets: kinds.map(([label, sectors, colour]) => ({
-            label, data: [(sectors * kSectorBytes) / 1e9], backgroundColor: colour })) },
-        options: options({ x: axis({ title: "brought in, GB", stacked: true }), y: axis({ title: "", stacked: true, grid: false }) },
+            label, data: [(sectors * kSectorBytes) / unit.factor], backgroundColor: colour })) },
+        options: options({ x: axis({ title: `brought in, ${unit.name}`, stacked: true }), y: axis({ title: "", stacked: true, grid: false }) },
             true, { indexAxis: "y", interaction: { mode: "nearest", intersect: true } }),
     }));
     return figure("Misses by class", kinds.map(([label, , , meaning]) => `${label}: ${meaning}`).join("; ") + ".", picture,

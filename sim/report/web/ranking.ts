@@ -3,6 +3,7 @@
 import { axis, chart, options } from "./charts";
 import { byRank, Prediction } from "./data";
 import { figure } from "./dom";
+import { bytesUnit } from "./format";
 import { kDram, series } from "./palette";
 
 const short = (name: string) => (name.length > 28 ? name.slice(0, 27) + "…" : name);
@@ -24,12 +25,14 @@ function bars(prediction: Prediction, title: string, unit: string, colour: strin
 
 export function fillRanking(container: HTMLElement, prediction: Prediction): void {
     const results = byRank(prediction);
-    const milliseconds = (i: number) => results[i].time_us / 1000;
-    const gigabytes = (i: number) => (results[i].metrics["dram_read_bytes"] ?? 0) / 1e9;
+    const read = results.map((r) => r.metrics["dram_read_bytes"] ?? 0);
+    const unit = bytesUnit(read);
+    const slow = Math.max(...results.map((r) => r.time_us)) >= 1000;
     container.append(
-        figure("Time", "Shorter is better.", bars(prediction, "Time", "ms", series(0), milliseconds),
+        figure("Time", "Shorter is better.", bars(prediction, "Time", slow ? "ms" : "us", series(0),
+            (i) => results[i].time_us / (slow ? 1000 : 1)),
             () => ({ head: ["order", "time, us"], rows: results.map((r) => [r.order, r.time_us]) })),
         figure("DRAM reads", "What had to be fetched, again and again where an order does not fit.",
-            bars(prediction, "DRAM reads", "GB", kDram, gigabytes),
+            bars(prediction, "DRAM reads", unit.name, kDram, (i) => read[i] / unit.factor),
             () => ({ head: ["order", "bytes"], rows: results.map((r) => [r.order, r.metrics["dram_read_bytes"] ?? "-"]) })));
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes a report and clicks through it in a headless Chromium. Exit 77: what that needs is not there.
-#   run.sh L2LENS FOLDER    FOLDER is made, and keeps playwright-core from one run to the next
+# Checks the types of the page's scripts, makes a report and clicks through it in a headless Chromium. Exit 77: what that needs is not there.
+#   run.sh L2LENS FOLDER    FOLDER is made, and keeps npm's packages from one run to the next
 set -euo pipefail
 program=$1
 folder=$2
@@ -14,11 +14,13 @@ chromium=$(command -v chromium || command -v chromium-browser || command -v goog
 command -v node >/dev/null || skip "no node (./dev browser installs it)"
 mkdir -p "$folder"
 cd "$folder"
-if ! cmp -s "$here/package-lock.json" package-lock.json || [ ! -e node_modules/playwright-core ]; then
-    command -v npm >/dev/null || skip "no npm to fetch playwright-core with (./dev browser installs it)"
+if ! cmp -s "$here/package-lock.json" package-lock.json || [ ! -e node_modules/.package-lock.json ]; then
+    command -v npm >/dev/null || skip "no npm to fetch packages with (./dev browser installs it)"
     cp "$here/package.json" "$here/package-lock.json" .
-    npm ci --no-audit --no-fund --loglevel=error || { rm -f package-lock.json; skip "npm cannot fetch playwright-core"; }
+    rm -rf node_modules
+    npm ci --no-audit --no-fund --loglevel=error || { rm -f package-lock.json; skip "npm cannot fetch playwright-core and typescript"; }
 fi
+node_modules/.bin/tsc -p "$here/../../sim/report/web"  # esbuild drops the types without looking at them
 
 # A slice of 47, so that it takes seconds; the page is as large and as full as with the usual three.
 code=0

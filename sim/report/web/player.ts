@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tile player: which SM computes which tile, what each partition holds of the operands, and how the SMs' reads are
 // answered, as time goes by; two orders beside each other on one clock. The one canvas that this page draws itself.
-import { Chosen, Prediction } from "./data";
+import { Chosen } from "./data";
 import { h, select } from "./dom";
 import { percent, time } from "./format";
 import { Pane } from "./player_pane";
@@ -19,8 +19,7 @@ interface Clock {
     seconds: number; // that the longest run takes to play
 }
 
-function legend(prediction: Prediction): HTMLElement {
-    const partitions = prediction.machine!.partitions;
+function legend(partitions: number): HTMLElement {
     const entry = (colour: string, words: string) => h("li", {}, h("i", { style: `background:${colour}` }), words);
     return h("ul", { class: "legend", "aria-label": "Colours of the player" },
         ...[...Array(Math.min(partitions, 8)).keys()].map((p) =>
@@ -46,7 +45,7 @@ export function makePlayer(panel: HTMLElement, all: Chosen[], groups: { label: s
         return;
     }
     const clock: Clock = { now: 0, end: 1, playing: false, seconds: 30 };
-    const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label":
+    const canvas = h("canvas", { tabindex: 0, role: "application", "aria-describedby": "spoken", "aria-label":
         "Tile player. Space plays and pauses, comma and full stop step, arrow keys choose a tile; what it shows is said below" });
     const panes: (Pane | null)[] = [null, null];
     const readout = h("div", { class: "readout" });
@@ -54,6 +53,7 @@ export function makePlayer(panel: HTMLElement, all: Chosen[], groups: { label: s
     const scrubber = h("input", { type: "range", min: 0, max: kTicks, value: 0, step: 1, "aria-label": "Time since the launch" });
     const shownTime = h("output", { id: "time" });
     const play = h("button", { type: "button", id: "play" }, "Play");
+    const colours = h("div", {});
     const note = h("p", { class: "note", hidden: true });
     const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -133,6 +133,8 @@ export function makePlayer(panel: HTMLElement, all: Chosen[], groups: { label: s
         note.hidden = chosen === null || playable(chosen);
         if (!note.hidden) note.textContent = `${chosen!.result.order} has no schedule in its result.`;
         panes[which] = chosen && playable(chosen) ? new Pane(chosen) : null;
+        const partitions = panes.map((pane) => pane?.partitions ?? 0);
+        colours.replaceChildren(legend(Math.max(...partitions)));
         const ends = panes.filter((pane) => pane !== null).map((pane) => pane!.end);
         clock.end = Math.max(1, ...ends);
         set(clock.now);
@@ -181,10 +183,9 @@ export function makePlayer(panel: HTMLElement, all: Chosen[], groups: { label: s
             h("button", { type: "button", id: "back", onclick: () => step(false), "aria-label": "Step back" }, "◂ Step"),
             h("button", { type: "button", id: "forward", onclick: () => step(true), "aria-label": "Step forward" }, "Step ▸"),
             scrubber, shownTime),
-        note, readout, canvas, spoken, legend(best.chosen.prediction),
+        note, readout, canvas, spoken, colours,
         h("p", { class: "quiet" },
-            "The strips beside and above the tiles show how much of each panel of the operands lies in each partition. A click on a tile says which SM computes it. Speeds are of the longer run; ",
-            `there are ${best.chosen.result.details!.schedule!.tile.length} CTAs.`)));
+            "The strips beside and above the tiles show how much of each panel of the operands lies in each partition. A click on a tile says which SM computes it.")));
     choose(0, best.i);
     choose(1, other === best ? -1 : other.i);
 }

@@ -42,6 +42,7 @@ function above(sorted: number[], value: number): number {
 
 export class Pane {
     readonly end: number; // ns
+    readonly partitions: number;
     private readonly schedule: Schedule;
     private readonly traffic: Traffic;
     private readonly grid: { rows: number; columns: number };
@@ -68,6 +69,7 @@ export class Pane {
         this.starts = sorted(this.schedule.start);
         this.ends = sorted(this.schedule.end);
         this.end = Math.max(chosen.result.time_us * 1000, this.ends[this.ends.length - 1] ?? 1);
+        this.partitions = chosen.prediction.machine!.partitions;
         const gpcs = chosen.prediction.machine!.gpc_of_sm;
         this.smsOfGpc = [...new Set(gpcs)].sort((a, b) => a - b).map((gpc) =>
             gpcs.flatMap((g, sm) => (g === gpc ? [sm] : [])));
@@ -156,8 +158,7 @@ export class Pane {
     }
 
     private layout(width: number): { left: number; top: number; cell: number } {
-        const partitions = this.chosen.prediction.machine!.partitions;
-        const strips = (by: string) => this.panels(by).length * partitions * kStrip;
+        const strips = (by: string) => this.panels(by).length * this.partitions * kStrip;
         const left = strips("row") + 20;
         const top = strips("column") + 18;
         const cell = Math.max(1, Math.min((width - left) / this.grid.columns, kMostGrid / this.grid.rows, 44));
@@ -205,14 +206,13 @@ export class Pane {
         const bin = this.bin(now);
         if (!residency || bin < 0) return;
         const held = residency.held[bin];
-        const partitions = this.chosen.prediction.machine!.partitions;
-        const all = held.length / partitions;
+        const all = held.length / this.partitions;
         const { x, y, cell } = this.place;
         for (const by of ["row", "column"]) {
             this.panels(by).forEach((panels, n) => {
                 const length = panels.tiles_per_panel * cell;
-                for (let p = 0; p < partitions; ++p) {
-                    const away = 3 + (n * partitions + p + 1) * kStrip;
+                for (let p = 0; p < this.partitions; ++p) {
+                    const away = 3 + (n * this.partitions + p + 1) * kStrip;
                     for (let i = 0; i < panels.panels; ++i) {
                         // Where there are outer axes, each of their grids reads the same panels.
                         const share = kDigits.get(held[p * all + panels.first + i])! / residency.whole;
@@ -229,21 +229,21 @@ export class Pane {
                 }
             });
         }
-        this.nameOperands(context, partitions);
+        this.nameOperands(context);
     }
 
-    private nameOperands(context: CanvasRenderingContext2D, partitions: number): void {
+    private nameOperands(context: CanvasRenderingContext2D): void {
         const { x, y, cell } = this.place;
         const names = (by: string) => this.panels(by).map((p) => p.tensor).join(", ");
-        const parts = partitions > 1 ? `partitions 0 to ${partitions - 1} outwards` : "one partition";
+        const parts = this.partitions > 1 ? `partitions 0 to ${this.partitions - 1} outwards` : "one partition";
         context.fillStyle = quiet();
         context.font = "11px system-ui, sans-serif";
         context.textAlign = "left";
         if (names("column"))
-            context.fillText(`${names("column")} held (${parts})`, x, y - this.panels("column").length * partitions * kStrip - 11);
+            context.fillText(`${names("column")} held (${parts})`, x, y - this.panels("column").length * this.partitions * kStrip - 11);
         if (names("row")) {
             context.save();
-            context.translate(x - this.panels("row").length * partitions * kStrip - 11, y + cell * this.grid.rows);
+            context.translate(x - this.panels("row").length * this.partitions * kStrip - 11, y + cell * this.grid.rows);
             context.rotate(-Math.PI / 2);
             context.fillText(`${names("row")} held`, 0, 0);
             context.restore();

@@ -170,7 +170,8 @@ export function makePlayer(panel: HTMLElement, all: Chosen[], groups: { label: s
     const ranked = all.map((chosen, i) => ({ chosen, i })).filter(({ chosen }) => playable(chosen))
         .sort((a, b) => a.chosen.result.rank - b.chosen.result.rank);
     const best = ranked[0];
-    const other = ranked.find(({ chosen }) => chosen !== best.chosen && chosen.result.order === "row_major") ?? ranked[ranked.length - 1];
+    const beside = ranked.filter(({ chosen }) => chosen.prediction === best.chosen.prediction);
+    const other = beside.find(({ chosen }) => chosen !== best.chosen && chosen.result.order === "row_major") ?? beside[beside.length - 1];
     const left = select("Left", groups, (i) => choose(0, i));
     const right = select("Right", groups, (i) => choose(1, i), "nothing");
     const speed = select("Whole run", [{ label: "", options: kSpeeds.map(([name]) => name) }], (i) => { clock.seconds = kSpeeds[i][1]; });

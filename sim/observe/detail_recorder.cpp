@@ -129,7 +129,7 @@ RunDetails DetailRecorder::finish(const SimulationResult& result) {
     details.scale = result.scale;
     details.bin_length = timeline_.bin_length();
     details.bins = timeline_.bins();
-    details.misses = miss_classes(result);
+    if (lines_.known()) details.misses = miss_classes(result);
     if (!sample_) return details;
 
     const auto partitions = static_cast<std::size_t>(machine_.partitions);

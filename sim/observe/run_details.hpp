@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/units.hpp"
@@ -46,7 +47,7 @@ struct RunDetails {
     // partition holds, 0 .. kWholePanel.
     static constexpr int kWholePanel = 63;
     std::vector<PanelGroups> panels;
-    MissClasses misses;  // scaled already
+    std::optional<MissClasses> misses;  // scaled already; not known of tensors that are too large to watch
 };
 
 }  // namespace l2lens

@@ -151,7 +151,7 @@ ordered_json details_json(const PredictReport& report, const Prediction& predict
     ordered_json json;
     if (prediction.schedule.size() <= kMostLaunches) json["schedule"] = schedule_json(prediction);
     json["traffic"] = traffic_json(details);
-    json["misses"] = misses_json(details.misses);
+    if (details.misses) json["misses"] = misses_json(*details.misses);
     json["slices"] = slices_json(details);
     if (!details.reuse.empty()) json["reuse"] = reuse_json(report, details);
     const bool watched =

@@ -76,6 +76,8 @@ private:
 ordered_json parse(const std::string& text, const std::string& name) {
     try {
         return ordered_json::parse(text);
+    } catch (const ordered_json::out_of_range&) {
+        throw BadInput(name + ": a number in it is too large to be read");
     } catch (const ordered_json::parse_error& error) {
         const std::size_t read = std::min(text.size(), error.byte);
         const auto line =
@@ -180,8 +182,10 @@ void check_details(const Place& document, const Place& details) {
     machine.at("partition_of_sm").numbers(0, partitions - 1);
     if (details.has("schedule")) check_schedule(details.at("schedule"), tiles, static_cast<double>(sms));
     const std::size_t bins = check_traffic(details.at("traffic"));
-    for (const char* key : {"compulsory", "capacity", "copy", "promotion"})
-        details.at("misses").at(key).number();
+    if (details.has("misses")) {
+        for (const char* key : {"compulsory", "capacity", "copy", "promotion"})
+            details.at("misses").at(key).number();
+    }
     check_slices(details.at("slices"));
     if (details.has("reuse")) check_reuse(details.at("reuse"));
     if (details.has("residency")) check_residency(details.at("residency"), partitions, bins);

@@ -39,6 +39,7 @@ std::string sample_text() {
         details.bins[i].state = std::vector<std::uint8_t>(2 * 16, static_cast<std::uint8_t>(i));
     }
     details.panels = {{{0, true}, 8, 1, 0}, {{1, false}, 8, 1, 8}};
+    details.misses = MissClasses{4, 3, 2, 1};
     details.slice_requests = {4, 4, 4, 4};
     predictions[0].details = details;
     for (std::int32_t id = 0; id < 64; ++id) {
@@ -185,6 +186,8 @@ TEST_CASE("Half a file is refused, wherever it ends") {
     CHECK_THROWS_WITH(read_report_document("{\n \"a\": nonsense", "r.json"),
                       Catch::Matchers::StartsWith("r.json:2: no JSON"));
     CHECK_THROWS_AS(read_report_document("", "r.json"), BadInput);
+    CHECK_THROWS_WITH(read_report_document("{\"a\": 10E8576}", "r.json"),
+                      "r.json: a number in it is too large to be read");
 }
 
 TEST_CASE("A changed byte is refused or drawn, but never more than that") {

@@ -177,15 +177,15 @@ TEST_CASE("Looking on changes no prediction, and what was seen adds up to the co
 
     // One of the two seeds was watched: fills differ by what a schedule does to them, some percent.
     const RunDetails& details = *watched.details;
-    CHECK(details.misses.all() ==
+    CHECK(details.misses->all() ==
           Approx(counted(details, Event::FillSectors) + counted(details, Event::FabricReadHits)));
     const double asked =
         2.0 * 2048 * 2048 * 1024 / 128 * 2 / kSectorBytes;  // 2 operands of 2 B, tiles of 128
     CHECK(counted(details, Event::CoalescableSectors) == Approx(asked).epsilon(0.01));
     if (!options.warm_l2) {
         const double inputs = 2.0 * 2048 * 1024 * 2 / kSectorBytes;
-        CHECK(details.misses.compulsory == Approx(inputs).epsilon(0.02));
-        CHECK(details.misses.promotion == 0);  // whole lines
+        CHECK(details.misses->compulsory == Approx(inputs).epsilon(0.02));
+        CHECK(details.misses->promotion == 0);  // whole lines
     }
 }
 

@@ -33,7 +33,7 @@ export interface Panels {
 export interface Details {
     schedule?: Schedule;
     traffic: Traffic;
-    misses: { compulsory: number; capacity: number; copy: number; promotion: number };
+    misses?: { compulsory: number; capacity: number; copy: number; promotion: number };
     slices: {
         requested_sectors: number[];
         simulated: { slice: number; sectors: number[]; dram_read_sectors: number }[];

@@ -198,12 +198,12 @@ function simulatedChart({ prediction }: Chosen, details: Details): HTMLElement |
         }));
 }
 
-function missChart(details: Details): HTMLElement {
+function missChart(misses: NonNullable<Details["misses"]>): HTMLElement {
     const kinds: [string, number, string, string][] = [
-        ["compulsory", details.misses.compulsory, series(0), "each sector that is read, once"],
-        ["capacity", details.misses.capacity, kDram, "from DRAM again: it had no room"],
-        ["copy", details.misses.copy, kCopy, "from the other partition"],
-        ["promotion", details.misses.promotion, kWrite, "fetched with others, read by nobody"]];
+        ["compulsory", misses.compulsory, series(0), "each sector that is read, once"],
+        ["capacity", misses.capacity, kDram, "from DRAM again: it had no room"],
+        ["copy", misses.copy, kCopy, "from the other partition"],
+        ["promotion", misses.promotion, kWrite, "fetched with others, read by nobody"]];
     const unit = bytesUnit([kinds.reduce((sum, [, sectors]) => sum + sectors * kSectorBytes, 0)]);
     const picture = chart(`Misses by class, ${unit.name}`, 150, () => ({
         type: "bar",
@@ -254,7 +254,7 @@ function figuresOf(chosen: Chosen): Node[] {
     }
     nodes.push(answersChart(chosen, details.traffic), trafficChart(chosen, details.traffic));
     if (details.reuse) nodes.push(reuseChart(chosen, details));
-    nodes.push(missChart(details), slicesChart(details), simulatedChart(chosen, details), memory);
+    nodes.push(details.misses ? missChart(details.misses) : null, slicesChart(details), simulatedChart(chosen, details), memory);
     if (!details.reuse) {
         nodes.push(h("p", { class: "note wide" },
             "The tile engine moves whole boxes: reuse distances and what each partition holds need --engine line."));

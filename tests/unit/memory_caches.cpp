@@ -166,7 +166,7 @@ TEST_CASE("Queues that take turns serve each CPC in order, and no CPC twice whil
     std::vector<std::int32_t> served;
     while (!queue.empty()) served.push_back(queue.pop());
     CHECK(served == std::vector<std::int32_t>{5, 10, 0, 6, 11, 12});  // its first turn is queue 1's
-    queue.push(2, 10);  // an item may come again
+    queue.push(2, 10);                                                // an item may come again
     CHECK(queue.pop() == 10);
     CHECK(queue.empty());
 }

@@ -41,10 +41,10 @@ double requested_lines(const Work& work) {
     return bytes / kLineBytes;
 }
 
-int lanes_to_simulate(const Machine& machine, const Work& work, int sample) {
+int lanes_to_simulate(const Machine& machine, double lines, int sample) {
     const int lanes = machine.l2.slices_per_partition;
     if (sample > 0) return std::max(1, static_cast<int>(std::lround(static_cast<double>(lanes) / sample)));
-    const double wanted = lanes * kRequestsPerRun / std::max(requested_lines(work), 1.0);
+    const double wanted = lanes * kRequestsPerRun / std::max(lines, 1.0);
     return static_cast<int>(
         std::clamp(std::round(wanted), std::min<double>(kFewestLanes, lanes), static_cast<double>(lanes)));
 }
@@ -72,13 +72,20 @@ struct PreparedKernel::Parts {
     const AddressMap map;
     const LaneSample all_lanes;
     const Work work;
-    std::optional<BoxTable> boxes;       // of the tile engine
-    std::vector<double> slice_requests;  // sectors, by slice number
+    std::optional<BoxTable> boxes;             // of the tile engine
+    std::vector<double> slice_requests;        // sectors, by slice number
+    std::vector<std::unique_ptr<Parts>> then;  // of the launches that follow
 };
 
 PreparedKernel::PreparedKernel(const Machine& machine, const Kernel& kernel, Mode mode, Engine engine,
                                Executor& executor) {
+    if (engine == Engine::Tile) {
+        const std::string what = beyond_tile_engine(machine, kernel);
+        if (!what.empty()) throw BadInput("the tile engine knows no " + what + ": take --engine line");
+    }
     auto parts = std::make_unique<Parts>(machine, kernel, mode, engine);
+    for (const Kernel& next : kernel.then)
+        parts->then.push_back(std::make_unique<Parts>(machine, next, mode, engine));
     if (engine == Engine::Tile) parts->boxes.emplace(machine, parts->work, parts->map, executor);
     parts->slice_requests = requested_per_slice(parts->work, parts->map);
     parts_ = std::move(parts);
@@ -109,7 +116,9 @@ struct Run {
 // `inside`: the run's own parallelism.
 Run run_lines(const PreparedKernel::Parts& parts, const NamedOrder& order, const PredictOptions& options,
               int lanes, DetailRecorder* recorder, Executor& inside) {
-    SimulationOptions asked{run_options(parts, options), lanes, options.sink};
+    SimulationOptions asked{run_options(parts, options), lanes, options.sink, nullptr, {}};
+    for (std::size_t i = 0; i < parts.then.size(); ++i)
+        asked.then.push_back({&parts.then[i]->kernel, order.then[i], parts.then[i]->resident});
     if (recorder != nullptr) {
         asked.sink = recorder;
         asked.counted = [recorder](Picoseconds t, const Events& events) { recorder->counted(t, events); };
@@ -148,6 +157,26 @@ struct Runs {
     double flat_lru_hit_rate_pct = 0;
 };
 
+// `value` of every launch, weighted by the lines it asks for.
+template <class Value>
+double mean_over_launches(const PreparedKernel::Parts& parts, const NamedOrder& order, Value&& value) {
+    if (parts.then.empty()) return value(parts, order.tile_of_launch);
+    double weight = requested_lines(parts.work);
+    double sum = weight * value(parts, order.tile_of_launch);
+    for (std::size_t i = 0; i < parts.then.size(); ++i) {
+        const double lines = requested_lines(parts.then[i]->work);
+        sum += lines * value(*parts.then[i], order.then[i]);
+        weight += lines;
+    }
+    return weight > 0 ? sum / weight : 0;
+}
+
+double requested_lines_of_all(const PreparedKernel::Parts& parts) {
+    double lines = requested_lines(parts.work);
+    for (const auto& next : parts.then) lines += requested_lines(next->work);
+    return lines;
+}
+
 // Several seeds run side by side, the flat LRU beside them; one seed with many lanes spreads its lanes and
 // GPCs.
 Runs run_seeds(const PreparedKernel::Parts& parts, const NamedOrder& order, const PredictOptions& options,
@@ -161,7 +190,9 @@ Runs run_seeds(const PreparedKernel::Parts& parts, const NamedOrder& order, cons
     executor.for_each(seeds + 1, [&](std::size_t i) {
         if (i == seeds) {
             runs.flat_lru_hit_rate_pct =
-                flat_lru_hit_rate(parts.work, order.tile_of_launch, parts.wave(), parts.machine.l2_bytes());
+                mean_over_launches(parts, order, [](const auto& p, const auto& tiles) {
+                    return flat_lru_hit_rate(p.work, tiles, p.wave(), p.machine.l2_bytes());
+                });
             return;
         }
         PredictOptions own = options;
@@ -192,11 +223,30 @@ RunTotals mean_of(const std::vector<SimulationResult>& results) {
 
 }  // namespace
 
+std::string beyond_tile_engine(const Machine& machine, const Kernel& kernel) {
+    if (machine.l2.private_partitions || machine.last_level.bytes > 0)
+        return "GPU with private L2s or a cache in front of the memory";
+    if (!kernel.then.empty()) return "sequence of launches";
+    bool plain = false, hinted = false;
+    for (const Program& program : kernel.programs) {
+        for (const Phase& phase : program.phases) {
+            for (const BoxWalk& box : phase.loads) {
+                plain = plain || box.path == Path::Load;
+                hinted = hinted || box.hint != CacheHint::None;
+            }
+            for (const BoxWalk& box : phase.stores)
+                hinted = hinted || box.hint != CacheHint::None || box.reduce;
+        }
+    }
+    if (plain && machine.sm.l1_bytes > 0) return "L1, which this kernel's plain loads go through";
+    return hinted ? "cache hints or reductions" : "";
+}
+
 NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSequence& sequence,
                      const Machine& machine) {
     const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
                          static_cast<std::int32_t>(kernel.tile_columns())};
-    NamedOrder order{name, {}, check_order(sequence, grid), {}};
+    NamedOrder order{name, {}, check_order(sequence, grid), {}, {}};
     if (!order.check.bijection()) {
         throw BadInput("order '" + name + "' is not a bijection on " + std::to_string(grid.rows) + "x" +
                        std::to_string(grid.columns) + " tiles: " + order.check.describe());
@@ -227,9 +277,14 @@ Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, cons
         throw BadInput("the tile engine keeps no trace: take --engine line");
     if (options.sink != nullptr && options.details != nullptr)
         throw std::logic_error("one looks on at a run: a sink, or who collects details");
+    const bool one_launch = options.sink != nullptr || options.record_schedule ||
+                            options.schedule != nullptr || options.details != nullptr;
+    if (!parts.then.empty() && one_launch)
+        throw BadInput(parts.kernel.name +
+                       " is a sequence of launches; a trace, a schedule or details are of one");
 
     // Schedule and memory: the event loop.
-    const int lanes = lanes_to_simulate(parts.machine, parts.work, options.sample);
+    const int lanes = lanes_to_simulate(parts.machine, requested_lines_of_all(parts), options.sample);
     Runs runs = run_seeds(parts, order, options, lanes, executor);
 
     // Counters: what the loop counted, named as the hardware names it, beside what simpler models say.
@@ -240,7 +295,9 @@ Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, cons
     totals.l2_ghz = parts.machine.clock.l2_ghz;
     totals.ctas_per_sm = parts.resident;
     totals.waves = static_cast<double>(order.tile_of_launch.size()) / static_cast<double>(parts.wave());
-    totals.closed_form_hit_rate_pct = closed_form_hit_rate(parts.work, order.tile_of_launch, parts.wave());
+    totals.closed_form_hit_rate_pct = mean_over_launches(parts, order, [](const auto& p, const auto& tiles) {
+        return closed_form_hit_rate(p.work, tiles, p.wave());
+    });
     totals.flat_lru_hit_rate_pct = runs.flat_lru_hit_rate_pct;
     totals.channel_max_over_mean = max_over_mean(parts.slice_requests);
 

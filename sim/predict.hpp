@@ -30,6 +30,8 @@ struct NamedOrder {
     std::vector<std::int32_t> tile_of_launch;
     OrderCheck check;  // always a bijection: others are refused
     WaveFootprint footprint;
+    // The same order over the grids of the launches that follow, in turn.
+    std::vector<std::vector<std::int32_t>> then;
 };
 
 // What is simulated as one unit: a 128 B line, or a whole box (tile/: an order in milliseconds).
@@ -97,8 +99,12 @@ private:
     std::unique_ptr<const Parts> parts_;
 };
 
+// "" when the tile engine knows all that the kernel and the machine ask of it, else what it does not know.
+std::string beyond_tile_engine(const Machine& machine, const Kernel& kernel);
+
 // Runs one order, in the mode and with the engine that the kernel was prepared for. Deterministic: the same
-// result for any number of threads of `executor`. Throws BadInput for a sink in the tile engine.
+// result for any number of threads of `executor`. Of several launches counters and times are the sums. Throws
+// BadInput for a sink in the tile engine, and for a sink or a schedule beside several launches.
 Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, const PredictOptions& options,
                    Executor& executor);
 

@@ -2,6 +2,8 @@
 #include "cli/model_run.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/error.hpp"
 #include "cli/interrupt.hpp"
@@ -66,16 +68,39 @@ LaunchedKernel load_launched(const std::string& name, std::vector<std::string> a
     return {load_kernel(name, arguments, &machine), launched};
 }
 
+LaunchedKernel load_sequence(const std::vector<std::string>& words, const std::string& mode,
+                             const Machine& machine) {
+    std::optional<LaunchedKernel> sequence;
+    for (auto word = words.begin(); word != words.end();) {
+        const auto stop = std::find(word, words.end(), "then");
+        if (word == stop || (stop != words.end() && stop + 1 == words.end()))
+            throw BadInput("'then' stands between two kernels: KERNEL [param=value ...] then KERNEL ...");
+        LaunchedKernel next = load_launched(*word, {word + 1, stop}, mode, machine);
+        if (!sequence) {
+            sequence = std::move(next);
+        } else {
+            if (next.mode != sequence->mode)
+                throw BadInput(next.kernel.name + ": the kernels of a sequence are launched in one mode");
+            sequence->kernel.title += "; then " + next.kernel.title;
+            append_launches(sequence->kernel, std::move(next.kernel));
+        }
+        word = stop == words.end() ? stop : stop + 1;
+    }
+    return std::move(*sequence);
+}
+
 OrderContext order_context(const Machine& machine, const Kernel& kernel) {
     OrderContext context;
     context.sms = static_cast<int>(machine.sms.size());
-    if (machine.partitions > 2) context.xcds = machine.partitions;
+    if (machine.l2.private_partitions) context.xcds = machine.partitions;
     context.cluster_rows = kernel.cluster[0];
     context.cluster_columns = kernel.cluster[1];
     return context;
 }
 
-NamedOrder named_order(const std::string& name, const Machine& machine, const Kernel& kernel) {
+namespace {
+
+NamedOrder order_of_launch(const std::string& name, const Machine& machine, const Kernel& kernel) {
     const GridShape tiles = grid_of(kernel);
     const ClusterShape cluster{kernel.cluster[0], kernel.cluster[1]};
     const OrderContext context = order_context(machine, kernel);
@@ -86,6 +111,15 @@ NamedOrder named_order(const std::string& name, const Machine& machine, const Ke
             expand_clusters(resolve_order(name, cluster_grid(tiles, cluster), context), tiles, cluster);
     }
     return over_grid(kernel, name, sequence, machine);
+}
+
+}  // namespace
+
+NamedOrder named_order(const std::string& name, const Machine& machine, const Kernel& kernel) {
+    NamedOrder order = order_of_launch(name, machine, kernel);
+    for (const Kernel& next : kernel.then)
+        order.then.push_back(order_of_launch(name, machine, next).tile_of_launch);
+    return order;
 }
 
 std::vector<NamedOrder> named_orders(const std::vector<std::string>& arguments, const Machine& machine,

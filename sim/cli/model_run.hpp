@@ -20,6 +20,10 @@ struct LaunchedKernel {
 LaunchedKernel load_launched(const std::string& name, std::vector<std::string> arguments,
                              const std::string& mode, const Machine& machine);
 
+// KERNEL [param=value ...] [then KERNEL [param=value ...]] ...: launches one after the other on one L2.
+LaunchedKernel load_sequence(const std::vector<std::string>& words, const std::string& mode,
+                             const Machine& machine);
+
 // What an order may know of the launch.
 OrderContext order_context(const Machine& machine, const Kernel& kernel);
 

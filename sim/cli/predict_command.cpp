@@ -10,6 +10,7 @@
 #include "cli/model_run.hpp"
 #include "cli/output.hpp"
 #include "load/machine_file.hpp"
+#include "machine/topology.hpp"
 #include "parallel/tbb_executor.hpp"
 #include "report/html_report.hpp"
 #include "report/operands.hpp"
@@ -30,6 +31,7 @@ struct Arguments {
     std::string sample = "auto";
     std::string seeds = "1";
     std::string l2 = "cold";
+    std::string sms;
     std::string record_schedule;
     std::string report;
     bool details = false;
@@ -85,9 +87,11 @@ std::optional<KernelLines> watched_lines(const Arguments& arguments, const Kerne
 }
 
 // What `--engine auto` is: lines while it takes seconds, whole boxes to search among many orders.
-Engine engine_for(std::size_t orders, const Arguments& arguments, const Machine& machine) {
+Engine engine_for(std::size_t orders, const Arguments& arguments, const Machine& machine,
+                  const Kernel& kernel) {
     constexpr std::size_t kOrdersByLine = 24;  // `common` and its variations
-    const bool can = machine.partitions <= 2 && arguments.sample == "auto";
+    const bool can =
+        machine.partitions <= 2 && arguments.sample == "auto" && beyond_tile_engine(machine, kernel).empty();
     return can && orders > kOrdersByLine ? Engine::Tile : Engine::Line;
 }
 
@@ -99,9 +103,10 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const int threads = invocation.common.thread_count();
     if (arguments.kernel.empty()) throw BadInput("predict: which kernel? l2lens kernel list names them");
 
-    const Machine machine = load_machine(arguments.gpu);
-    const LaunchedKernel launched = load_launched(
-        arguments.kernel[0], {arguments.kernel.begin() + 1, arguments.kernel.end()}, arguments.mode, machine);
+    Machine machine = load_machine(arguments.gpu);
+    if (!arguments.sms.empty())
+        keep_sms(machine, static_cast<int>(parse_whole("--sms", arguments.sms, 1, 1 << 16)));
+    const LaunchedKernel launched = load_sequence(arguments.kernel, arguments.mode, machine);
     const Kernel& kernel = launched.kernel;
     options.mode = launched.mode;
     const std::vector<std::string> order_names =
@@ -111,7 +116,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
 
     const std::optional<KernelLines> lines = watched_lines(arguments, kernel);
     if (lines) options.details = &*lines;
-    if (arguments.engine == "auto") options.engine = engine_for(orders.size(), arguments, machine);
+    if (arguments.engine == "auto") options.engine = engine_for(orders.size(), arguments, machine, kernel);
 
     TbbExecutor executor(threads);
     const std::vector<Prediction> predictions =
@@ -136,9 +141,11 @@ void add_predict_command(CLI::App& root, Invocation& invocation, Commands& comma
     const auto arguments = std::make_shared<Arguments>();
     CLI::App* app =
         add_command(root, "predict", "Predict L2 hits, DRAM traffic and time of tile orders", invocation);
-    app->add_option("kernel", arguments->kernel,
-                    "Kernel (a name or a file) and its parameters, as in gemm m=4096")
-        ->option_text("KERNEL [param=value ...]");
+    app->add_option(
+           "kernel", arguments->kernel,
+           "Kernel (a name or a file) and its parameters, as in gemm m=4096; after 'then' another one "
+           "that runs next, on what the first left in the L2")
+        ->option_text("KERNEL [param=value ...] [then KERNEL ...]");
     app->add_option("--gpu", arguments->gpu, "GPU, a name or a file")->capture_default_str();
     add_list_option(
         *app, "--order", arguments->orders,
@@ -155,6 +162,7 @@ void add_predict_command(CLI::App& root, Invocation& invocation, Commands& comma
         ->capture_default_str();
     app->add_option("--seeds", arguments->seeds, "Independent runs to average")->capture_default_str();
     app->add_option("--l2", arguments->l2, "L2 at the start: cold or warm")->capture_default_str();
+    app->add_option("--sms", arguments->sms, "Launch on this many SMs only")->option_text("N");
     app->add_option("--record-schedule", arguments->record_schedule,
                     "Write which SM ran which CTA from when to when to this file")
         ->option_text("FILE.csv");
@@ -166,7 +174,8 @@ void add_predict_command(CLI::App& root, Invocation& invocation, Commands& comma
         ->option_text("FILE.html");
     app->footer(
         "Examples:\n  l2lens predict gemm m=8192 n=8192 k=8192\n"
-        "  l2lens predict gemm --order row_major,group_m:8 --gpu a100-80 --json result.json");
+        "  l2lens predict gemm --order row_major,group_m:8 --gpu a100-80 --json result.json\n"
+        "  l2lens predict tfla_recurrent then tfla_parallel --order row_major");
     commands.push_back({app, [arguments, &invocation] { return run(*arguments, invocation); }});
 }
 

@@ -30,6 +30,10 @@ enum class Event : std::uint8_t {
     FillSectors,       // read from DRAM
     WritebackSectors,  // written to DRAM
     DeliveredSectors,  // received by SMs, merged and multicast ones included
+    L1Sectors,         // asked of the L1s by plain loads
+    L1Hits,            // of these there or on their way: the L2 never hears of them
+    LastLevelSectors,  // asked of the cache in front of the memory
+    LastLevelHits,
     Count
 };
 

@@ -65,6 +65,12 @@ double fill_sectors(const Events& e, const RunTotals& t) {
 double delivered_sectors(const Events& e, const RunTotals& t) {
     return sum(e, t, {DeliveredSectors});
 }
+double l1_sectors(const Events& e, const RunTotals& t) {
+    return sum(e, t, {L1Sectors});
+}
+double last_level_sectors(const Events& e, const RunTotals& t) {
+    return sum(e, t, {LastLevelSectors});
+}
 double hit_rate(const Events& e, const RunTotals& t) {
     return percent(l2_hits(e, t), l2_sectors(e, t));
 }
@@ -220,6 +226,20 @@ constexpr std::array kMetrics{
     Metric{"l1tex__m_xbar2l1tex_read_sectors.sum", Hardware, kSectors, "bytes loaded by all CTAs / 32",
            "Read sectors that arrived in the SMs.", "", delivered_sectors},
 
+    // The L1s, when the machine has one and plain loads go through it.
+    Metric{
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", Hardware, kSectors,
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum + misses, which are what the L2 is asked",
+        "Sectors that plain loads asked of the L1s.", "Loads by TMA and cp.async.cg do not come here.",
+        [](const Events& e, const RunTotals& t) { return e[L1Sectors] > 0 ? l1_sectors(e, t) : kUnknown; }},
+    Metric{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", Hardware, kSectors,
+           "sectors loaded again on the same SM before they left its L1",
+           "Sectors of plain loads that the L1s had: the L2 never hears of them.",
+           "A sector on its way counts as found.",
+           [](const Events& e, const RunTotals& t) {
+               return e[L1Sectors] > 0 ? sum(e, t, {L1Hits}) : kUnknown;
+           }},
+
     // Rates and times.
     Metric{"lts__t_sector_hit_rate.pct", Hardware, kPercent,
            "lts__t_sectors_lookup_hit.sum / lts__t_sectors.sum",
@@ -253,6 +273,20 @@ constexpr std::array kMetrics{
         "fabric_pct", Neutral, kPercent, "lts__t_sectors_srcunit_ltcfabric.sum / lts__t_sectors.sum",
         "Share of the lookups that crossed the fabric between partitions.", "",
         [](const Events& e, const RunTotals& t) { return percent(fabric_sectors(e, t), l2_sectors(e, t)); }},
+    Metric{"l1_hit_rate_pct", Neutral, kPercent,
+           "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum / "
+           "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+           "Sectors of plain loads that the L1s had.", "",
+           [](const Events& e, const RunTotals& t) {
+               return e[L1Sectors] > 0 ? percent(sum(e, t, {L1Hits}), l1_sectors(e, t)) : kUnknown;
+           }},
+    Metric{"last_level_hit_rate_pct", Neutral, kPercent, "hits / lookups of the cache in front of the memory",
+           "Sectors that the cache in front of the memory had, of those the L2s asked it for.",
+           "Dies that read the same lines at about the same time share them here.",
+           [](const Events& e, const RunTotals& t) {
+               return e[LastLevelSectors] > 0 ? percent(sum(e, t, {LastLevelHits}), last_level_sectors(e, t))
+                                              : kUnknown;
+           }},
     Metric{"dram_read_bytes", Neutral, kBytes, "dram__bytes_read.sum", "Bytes read from DRAM.", "",
            [](const Events& e, const RunTotals& t) { return kBytesPerSector * fill_sectors(e, t); }},
     Metric{

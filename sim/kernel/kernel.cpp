@@ -2,6 +2,8 @@
 #include "kernel/kernel.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "base/bytes_text.hpp"
 #include "base/error.hpp"
@@ -47,6 +49,10 @@ void layout_tensors(Kernel& kernel, std::uint64_t device_bytes) {
     const std::uint64_t limit = std::min(device_bytes, kMostBytes);
     std::uint64_t end = 0;
     for (Tensor& tensor : kernel.tensors) {
+        if (tensor.alias_of >= 0) {
+            tensor.base = kernel.tensors[static_cast<std::size_t>(tensor.alias_of)].base;
+            continue;
+        }
         tensor.base = ceil_div(end, kTensorAlignment) * kTensorAlignment;
         end = tensor.base + static_cast<std::uint64_t>(tensor.bytes());
         if (end > limit) {
@@ -55,6 +61,49 @@ void layout_tensors(Kernel& kernel, std::uint64_t device_bytes) {
                            bytes_text(static_cast<double>(limit)));
         }
     }
+    for (Kernel& next : kernel.then) next.tensors = kernel.tensors;
+}
+
+namespace {
+
+// Adds `tensor` to `tensors`, as another view of the one with its name and size if there is one. Its number.
+int add_view(std::vector<Tensor>& tensors, Tensor tensor) {
+    const auto same = [&](const Tensor& other) {
+        return other.alias_of < 0 && other.name == tensor.name && other.bytes() == tensor.bytes();
+    };
+    const auto found = std::find_if(tensors.begin(), tensors.end(), same);
+    tensor.alias_of = found == tensors.end() ? -1 : static_cast<int>(found - tensors.begin());
+    tensors.push_back(std::move(tensor));
+    return static_cast<int>(tensors.size()) - 1;
+}
+
+void renumber_boxes(Kernel& kernel, const std::vector<int>& numbers) {
+    for (Program& program : kernel.programs) {
+        for (Phase& phase : program.phases) {
+            for (auto* boxes : {&phase.loads, &phase.stores})
+                for (BoxWalk& box : *boxes) box.tensor = numbers[static_cast<std::size_t>(box.tensor)];
+        }
+    }
+}
+
+}  // namespace
+
+void append_launches(Kernel& kernel, Kernel next) {
+    std::vector<int> numbers;
+    for (const Tensor& tensor : next.tensors) numbers.push_back(add_view(kernel.tensors, tensor));
+    std::vector<Kernel> following = std::exchange(next.then, {});
+    following.insert(following.begin(), std::move(next));
+    for (Kernel& launch : following) {
+        renumber_boxes(launch, numbers);
+        kernel.then.push_back(std::move(launch));
+    }
+    layout_tensors(kernel, std::numeric_limits<std::uint64_t>::max());
+}
+
+std::vector<const Kernel*> launches_of(const Kernel& kernel) {
+    std::vector<const Kernel*> launches{&kernel};
+    for (const Kernel& next : kernel.then) launches.push_back(&next);
+    return launches;
 }
 
 }  // namespace l2lens

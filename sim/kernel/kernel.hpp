@@ -31,6 +31,7 @@ struct Tensor {
     Index stride_bytes{};  // stride_bytes[rank-1] == element_bytes
     int element_bytes = 0;
     std::uint64_t base = 0;  // byte address, given by layout_tensors(): 2 MiB aligned, tensors in order
+    int alias_of = -1;       // the tensor whose memory this is, seen in another shape; -1: has its own
 
     std::int64_t bytes() const;  // from the first to past the last element
 };
@@ -41,11 +42,21 @@ enum class Path : std::uint8_t {
     Load,     // through L1
 };
 
+// What an access tells the caches (PTX ld and st: .L2::evict_first, .L2::evict_last, .L1::no_allocate).
+enum class CacheHint : std::uint8_t {
+    None,
+    EvictFirst,  // in the L2 before any line without a hint
+    EvictLast,   // in the L2 after any line without a hint
+    NoAllocate,  // takes no place in the L1
+};
+
 // A box that moves by `step` each time its phase advances. Clipped to its tensor as TMA does: what lies
 // outside is not requested.
 struct BoxWalk {
     int tensor = 0;
     Path path = Path::Tma;
+    CacheHint hint = CacheHint::None;
+    bool reduce = false;     // of a store: added to what is there, in the L2 (red), which needs the old value
     int multicast = 1;       // CTAs of the cluster that receive one request's data
     int multicast_axis = 0;  // the ordered axis along which they differ: 0 rows, 1 columns
     Index start{};           // element coordinates at the phase's first step
@@ -105,6 +116,10 @@ struct Kernel {
     bool epilogue_overlaps = false;
     double math_jitter_cycles = 0;  // uniform, per step
 
+    // Launches that follow in the same stream, in turn: what they find in the L2 is what the ones before left
+    // there. They have the same tensors.
+    std::vector<Kernel> then;
+
     int ctas_of_cluster() const { return cluster[0] * cluster[1]; }
     std::int64_t tiles() const;
     std::int64_t tile_rows() const { return grid[grid.size() - 2]; }
@@ -116,5 +131,12 @@ struct Kernel {
 // Places the tensors one after another from address 0, each on a 2 MiB boundary (what cudaMalloc gives large
 // buffers). Throws BadInput when they do not fit `device_bytes`.
 void layout_tensors(Kernel& kernel, std::uint64_t device_bytes);
+
+// Lets `next` and what follows it run after `kernel`. A tensor of `next` that has the name and the bytes of
+// one of `kernel` is the same memory. Tensors are placed anew.
+void append_launches(Kernel& kernel, Kernel next);
+
+// The launches of a kernel in turn, itself first.
+std::vector<const Kernel*> launches_of(const Kernel& kernel);
 
 }  // namespace l2lens

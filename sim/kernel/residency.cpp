@@ -17,6 +17,11 @@ constexpr int kRegisterUnit = 256;
 constexpr int kSubPartitions = 4;
 constexpr std::int64_t kSharedMemoryUnit = 128;
 
+// Shared memory that an SM can be configured for, in KiB (CUDA C++ Programming Guide, compute
+// capabilities 7.0 to 9.0): the driver takes the least that holds the resident CTAs.
+constexpr std::int64_t kCarveOuts[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+constexpr std::int64_t kKiB = 1024;
+
 std::int64_t warps(const Resources& r) {
     return ceil_div(std::max(r.threads, 1), kWarp);
 }
@@ -43,6 +48,20 @@ std::int64_t by_threads(const Resources& r, const Machine& machine) {
 int ctas_per_sm(const Resources& resources, const Machine& machine) {
     return static_cast<int>(std::min({by_shared_memory(resources, machine), by_registers(resources, machine),
                                       by_threads(resources, machine), std::int64_t{machine.sm.ctas}}));
+}
+
+std::int64_t l1_bytes(const Resources& r, int ctas, const Machine& machine) {
+    const Machine::SmLimits& sm = machine.sm;
+    if (!sm.l1_holds_shared) return sm.l1_bytes;
+    const std::int64_t each =
+        r.shared_memory_bytes == 0 ? 0 : r.shared_memory_bytes + sm.shared_memory_reserved;
+    std::int64_t shared = sm.shared_memory_bytes;
+    for (const std::int64_t size : kCarveOuts) {
+        if (size * kKiB < ctas * each) continue;
+        shared = std::min(size * kKiB, shared);
+        break;
+    }
+    return std::max<std::int64_t>(sm.l1_bytes - shared, 0);
 }
 
 std::string why_no_cta_fits(const Resources& r, const Machine& machine) {

@@ -52,6 +52,8 @@ private:
     void call_kernel(lua_State* lua, const std::vector<KernelParam>& params, const ParamValues& values,
                      const Machine* machine);
     Program call_program(lua_State* lua, const std::vector<std::int64_t>& tile);
+    void read_launch(lua_State* lua, const Machine* machine);
+    void read_launches(lua_State* lua, const Machine* machine);
     void check_grid(const Program& first) const;
     void read_programs(lua_State* lua);
 
@@ -199,19 +201,48 @@ void check_residency(const Kernel& kernel, const Machine& machine) {
         throw BadInput(kernel.name + ": " + why + "; take smaller tiles, fewer stages or more warps");
 }
 
+// Reads the launch whose table is at 2.
+void KernelFile::read_launch(lua_State* lua, const Machine* machine) {
+    Kernel& kernel = reader_.kernel;
+    reader_.read_kernel(lua, 2);
+    if (machine != nullptr) check_residency(kernel, *machine);
+    read_programs(lua);
+    if (machine != nullptr) check_math(kernel, *machine);
+}
+
+// The launches of the table at 2, one after the other; the first has the others in its `then`.
+void KernelFile::read_launches(lua_State* lua, const Machine* machine) {
+    const std::size_t count = reader_.read_sequence(lua, 2);
+    if (count == 0) return read_launch(lua, machine);
+    static const char kLaunches = 'l';
+    lua_getfield(lua, 2, "launches");
+    lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLaunches);
+    const Kernel bare = reader_.kernel;  // name, title, tensors, parameters
+    std::vector<Kernel> launches;
+    for (std::size_t i = 1; i <= count; ++i) {
+        reader_.kernel = bare;
+        lua_settop(lua, 1);
+        lua_rawgetp(lua, LUA_REGISTRYINDEX, &kLaunches);
+        lua_rawgeti(lua, -1, static_cast<lua_Integer>(i));
+        lua_remove(lua, 2);
+        read_launch(lua, machine);
+        launches.push_back(std::move(reader_.kernel));
+    }
+    reader_.kernel = std::move(launches.front());
+    launches.erase(launches.begin());
+    reader_.kernel.then = std::move(launches);
+}
+
 Kernel KernelFile::load(const std::vector<std::string>& arguments, const Machine* machine) {
     Kernel& kernel = reader_.kernel;
     kernel.name = stem();
     sandbox_.protect(shown_, [&](lua_State* lua) {
         const std::vector<KernelParam> params = run_chunk(lua).params;
         call_kernel(lua, params, resolve_params(kernel.name, params, arguments), machine);
-        reader_.read_kernel(lua, 2);
         const ParamValues resolved = read_params(lua, 1, params);
         for (std::size_t i = 0; i < params.size(); ++i)
             kernel.params.emplace_back(params[i].name, resolved[i]);
-        if (machine != nullptr) check_residency(kernel, *machine);
-        read_programs(lua);
-        if (machine != nullptr) check_math(kernel, *machine);
+        read_launches(lua, machine);
     });
     if (kernel.title.empty()) {
         kernel.title = kernel.name;

@@ -111,6 +111,13 @@ void check_size(lua_State* lua, const Tensor& tensor) {
     }
 }
 
+std::optional<CacheHint> hint_of(const std::string& name) {
+    if (name == "evict_first") return CacheHint::EvictFirst;
+    if (name == "evict_last") return CacheHint::EvictLast;
+    if (name == "no_allocate") return CacheHint::NoAllocate;
+    return std::nullopt;
+}
+
 void read_options(lua_State* lua, int argument, BoxWalk& box) {
     for (lua_pushnil(lua); lua_next(lua, argument) != 0; lua_pop(lua, 1)) {
         const std::string key = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "?";
@@ -129,8 +136,16 @@ void read_options(lua_State* lua, int argument, BoxWalk& box) {
             if (axis != "rows" && axis != "columns")
                 fail(lua, "along is '" + axis + "'; it must be rows or columns");
             box.multicast_axis = axis == "rows" ? 0 : 1;
+        } else if (key == "hint") {
+            const std::string name = lua_type(lua, -1) == LUA_TSTRING ? lua_tostring(lua, -1) : "?";
+            const std::optional<CacheHint> hint = hint_of(name);
+            if (!hint) fail(lua, "hint is '" + name + "'; it must be evict_first, evict_last or no_allocate");
+            box.hint = *hint;
+        } else if (key == "reduce") {
+            if (lua_type(lua, -1) != LUA_TBOOLEAN) fail(lua, "reduce must be true or false");
+            box.reduce = lua_toboolean(lua, -1) != 0;
         } else {
-            fail(lua, "'" + key + "' is no option of a box; there are: path multicast along");
+            fail(lua, "'" + key + "' is no option of a box; there are: path multicast along hint reduce");
         }
     }
 }

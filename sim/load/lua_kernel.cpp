@@ -34,11 +34,14 @@ const std::vector<std::string> kKernelFields{"title",
                                              "epilogue_ns",
                                              "epilogue_overlaps",
                                              "math_jitter_cycles"};
+// Of a table with several launches: the rest stands in each of them.
+const std::vector<std::string> kSequenceFields{"title", "launches"};
 const std::vector<std::string> kPhaseFields{"count", "loads", "stores", "flops", "cycles"};
 
 constexpr int kWarp = 32;
 constexpr std::size_t kMostTensors = 32;
 constexpr lua_Integer kMostPhases = 4096;
+constexpr std::size_t kMostLaunches = 64;
 constexpr lua_Integer kMostBoxes = 256;
 constexpr double kMostWork = 1e18;
 
@@ -243,16 +246,34 @@ void LuaKernel::read_threads(lua_State* lua, int index) {
                                                         : whole_field(lua, index, "warps", 4, 1, 32) * kWarp);
 }
 
-void LuaKernel::read_kernel(lua_State* lua, int index) {
-    if (!lua_istable(lua, index)) fail("kernel() must return a table, not a " + type_name(lua, index));
-    tensors_complete_ = true;
-    if (kernel.tensors.empty()) fail("kernel() makes no tensor(...)");
+void LuaKernel::check_fields(lua_State* lua, int index, const std::vector<std::string>& known) const {
     for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
         const std::string key =
             lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "[" + type_name(lua, -2) + "]";
-        if (std::ranges::find(kKernelFields, key) == kKernelFields.end())
-            fail("kernel() returns an unknown field '" + key + "'" + suggestion(key, kKernelFields));
+        if (std::ranges::find(known, key) == known.end())
+            fail("kernel() returns an unknown field '" + key + "'" + suggestion(key, known));
     }
+}
+
+std::size_t LuaKernel::read_sequence(lua_State* lua, int index) {
+    if (!lua_istable(lua, index)) fail("kernel() must return a table, not a " + type_name(lua, index));
+    tensors_complete_ = true;
+    if (kernel.tensors.empty()) fail("kernel() makes no tensor(...)");
+    const int type = lua_getfield(lua, index, "launches");
+    const std::size_t launches = type == LUA_TTABLE ? lua_rawlen(lua, -1) : 0;
+    lua_pop(lua, 1);
+    if (type == LUA_TNIL) return 0;
+    check_fields(lua, index, kSequenceFields);
+    if (launches < 1 || launches > kMostLaunches)
+        fail("kernel(): launches must be a list of 1 to " + std::to_string(kMostLaunches) +
+             " tables, each as a kernel of one launch returns it");
+    kernel.title = text_field(lua, index, "title", "");
+    return launches;
+}
+
+void LuaKernel::read_kernel(lua_State* lua, int index) {
+    if (!lua_istable(lua, index)) fail("a launch must be a table, not a " + type_name(lua, index));
+    check_fields(lua, index, kKernelFields);
     lua_getfield(lua, index, "grid");
     read_grid(lua);
     lua_getfield(lua, index, "cluster");
@@ -262,7 +283,7 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     lua_pop(lua, 3);
 
     read_threads(lua, index);
-    kernel.title = text_field(lua, index, "title", "");
+    kernel.title = text_field(lua, index, "title", kernel.title);
     kernel.resources.registers_per_thread =
         static_cast<int>(whole_field(lua, index, "registers", 32, 1, 512));
     kernel.resources.shared_memory_bytes =

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernel/kernel.hpp"
 
@@ -19,7 +20,11 @@ public:
     // Makes tensor(), box() and sizeof() known to the file.
     void install(lua_State* lua);
 
-    // Reads the table kernel() returned, at `index`: everything but the programs.
+    // Checks the table kernel() returned, at `index`. How many tables its `launches` has; 0: it is a launch
+    // itself.
+    std::size_t read_sequence(lua_State* lua, int index);
+
+    // Reads the table of one launch, at `index`: everything but the programs.
     void read_kernel(lua_State* lua, int index);
 
     // Reads the phases a program returned, at `index`. `where` names the tile, called only for a message.
@@ -39,6 +44,7 @@ private:
     static int lua_box(lua_State* lua);
     static int lua_sizeof(lua_State* lua);
 
+    void check_fields(lua_State* lua, int index, const std::vector<std::string>& known) const;
     void read_grid(lua_State* lua);
     void read_cluster(lua_State* lua);
     void read_threads(lua_State* lua, int index);

@@ -122,6 +122,14 @@ private:
         fail(line_of(node), in_quotes(prefix + std::string(key)) + " must be text, not " + type_name(node));
     }
 
+    // Not there, though it need not be.
+    bool is_left_out(const ParameterInfo& parameter) const {
+        if (!parameter.optional) return false;
+        const toml::node* section = root_.get(parameter.section());
+        return section == nullptr ||
+               (section->is_table() && !section->as_table()->contains(parameter.name()));
+    }
+
     const toml::table& section_of(const ParameterInfo& parameter) {
         const std::string section(parameter.section());
         const toml::node& node = member(root_, "", section);
@@ -133,6 +141,7 @@ private:
     }
 
     void read_parameter(const ParameterInfo& parameter) {
+        if (is_left_out(parameter)) return;
         const std::string key(parameter.key);
         const toml::table& section = section_of(parameter);
         const toml::node& node = member(section, std::string(parameter.section()) + ".", parameter.name());

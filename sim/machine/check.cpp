@@ -104,7 +104,11 @@ bool are_dependent(std::vector<std::uint64_t> masks) {
 void check_hash(const Machine& machine, Problems& problems) {
     const auto partitions = static_cast<unsigned>(std::max(machine.partitions, 0));
     const auto& masks = machine.hash.home_masks;
-    if (!std::has_single_bit(partitions)) {
+    if (machine.l2.private_partitions) {
+        if (!masks.empty())
+            problems.add("hash.home_masks", "has ", masks.size(),
+                         " masks, but l2.private partitions are nobody's home");
+    } else if (!std::has_single_bit(partitions)) {
         problems.add("topology.partitions", "is ", partitions,
                      "; a home is a number of parity bits, so it must be a power of two");
     } else if (const auto needed = static_cast<std::size_t>(std::countr_zero(partitions));
@@ -125,6 +129,16 @@ void check_hash(const Machine& machine, Problems& problems) {
                          interleave, " B that hash.interleave keeps in one slice");
 }
 
+void check_last_level(const Machine& machine, Problems& problems) {
+    const Machine::LastLevel& cache = machine.last_level;
+    if (cache.bytes == 0) return;
+    if (cache.ways < 1) problems.add("last_level.ways", "is ", cache.ways, "; a set has at least one line");
+    if (!(cache.bytes_per_ns > 0)) problems.add("last_level.bandwidth", "must be more than 0");
+    const std::int64_t of_lane = cache.bytes / std::max(machine.l2.slices_per_partition, 1);
+    if (cache.ways >= 1 && of_lane < std::int64_t{cache.ways} * kLineBytes)
+        problems.add("last_level.size", "is ", cache.bytes, " bytes, less than a set for each slice number");
+}
+
 void check_coalescer(const Machine& machine, Problems& problems) {
     if (machine.coalescer.present && machine.coalescer.max_requesters < 2)
         problems.add("coalescer.max_requesters", "is ", machine.coalescer.max_requesters,
@@ -140,6 +154,7 @@ std::vector<Problem> check(const Machine& machine) {
     check_occupancy(machine, problems);
     check_l2(machine, problems);
     check_hash(machine, problems);
+    check_last_level(machine, problems);
     check_coalescer(machine, problems);
     return problems.take();
 }

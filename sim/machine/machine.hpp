@@ -53,6 +53,8 @@ struct Machine {
         double tensor_flops_per_cycle_16bit = 0;  // dense fp16/bf16, per SM (a multiply-add is two)
         double tensor_flops_per_cycle_8bit = 0;   // dense fp8/int8; 0 when there is none
         double tensor_flops_per_cycle_tf32 = 0;
+        std::int64_t l1_bytes = 0;     // data cache for plain loads; 0: none is modelled
+        bool l1_holds_shared = false;  // shared memory is taken out of it
     } sm;
 
     struct L2 {
@@ -64,7 +66,18 @@ struct Machine {
         int fetch_bytes = 0;  // a miss of a plain load fills this much around it: 32, 64 or 128
         int tensor_fetch_bytes =
             0;  // the same for loads through a tensor map (CU_TENSOR_MAP_L2_PROMOTION_...)
+        // Each partition caches any address for its own SMs, as the dies of an MI300X do: no address has a
+        // home among them.
+        bool private_partitions = false;
     } l2;
+
+    // A cache in front of the memory, behind all partitions (AMD's Infinity Cache). None: 0 bytes.
+    struct LastLevel {
+        std::int64_t bytes = 0;
+        int ways = 0;
+        double latency_ns = 0;  // from a miss in the L2 to its data
+        double bytes_per_ns = 0;
+    } last_level;
 
     struct Hash {
         // The home partition of an address is the parity of these physical address bits (one mask per bit of
@@ -119,6 +132,7 @@ struct Machine {
         double persistent_gap_ns = 0;  // a persistent CTA takes its next tile
         double stagger_ns = 0;         // between launch-consecutive CTAs of the first wave
         double exit_jitter_ns = 0;     // uniform, on the end of a CTA
+        bool round_robin = false;      // launch id mod partitions is the partition a CTA runs in
     } launch;
 
     std::vector<Parameter> parameters;  // in file order

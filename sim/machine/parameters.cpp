@@ -21,6 +21,7 @@ using Clock = Machine::Clock;
 using Latency = Machine::Latency;
 using Bandwidth = Machine::Bandwidth;
 using Launch = Machine::Launch;
+using LastLevel = Machine::LastLevel;
 
 int& partitions(Machine& machine) {
     return machine.partitions;
@@ -36,6 +37,7 @@ auto& at(Machine& machine) {
 }
 
 constexpr std::int64_t kKiB = 1024;
+constexpr bool kOptional = true;
 constexpr double kBig = 1 << 20;
 
 // clang-format off
@@ -70,6 +72,10 @@ const std::vector<ParameterInfo> kTable = {
      "the same for fp8 or int8; 0 when there is none", at<&M::sm, &Sm_::tensor_flops_per_cycle_8bit>},
     {"sm.tensor_tf32", "flops/cycle", 0, kBig,
      "the same for tf32; 0 when there is none", at<&M::sm, &Sm_::tensor_flops_per_cycle_tf32>},
+    {"sm.l1", "KiB", 0, 4096,
+     "data cache of an SM for plain loads; 0 when none is modelled", at<&M::sm, &Sm_::l1_bytes>, kKiB, kOptional},
+    {"sm.l1_holds_shared", "", 0, 1,
+     "whether shared memory is taken out of that cache", at<&M::sm, &Sm_::l1_holds_shared>, 1, kOptional},
 
     {"l2.slices_per_partition", "", 1, 256,
      "active L2 banks (lts) of a partition", at<&M::l2, &L2::slices_per_partition>},
@@ -86,6 +92,19 @@ const std::vector<ParameterInfo> kTable = {
      "what a miss of a plain load fills: 32, 64 or 128 bytes around it", at<&M::l2, &L2::fetch_bytes>},
     {"l2.tensor_fetch", "B", 32, 128,
      "the same for loads through a tensor map (CU_TENSOR_MAP_L2_PROMOTION)", at<&M::l2, &L2::tensor_fetch_bytes>},
+    {"l2.private", "", 0, 1,
+     "whether each partition caches every address for its own SMs, without a home partition",
+     at<&M::l2, &L2::private_partitions>, 1, kOptional},
+
+    {"last_level.size", "KiB", 0, 16.0 * kBig,
+     "a cache in front of the memory, shared by all partitions; 0 when there is none",
+     at<&M::last_level, &LastLevel::bytes>, kKiB, kOptional},
+    {"last_level.ways", "", 0, 1024,
+     "lines of a set of it", at<&M::last_level, &LastLevel::ways>, 1, kOptional},
+    {"last_level.latency", "ns", 0, 1e5,
+     "from a miss in the L2 to data of it", at<&M::last_level, &LastLevel::latency_ns>, 1, kOptional},
+    {"last_level.bandwidth", "B/ns", 0, 1e6,
+     "of the whole device", at<&M::last_level, &LastLevel::bytes_per_ns>, 1, kOptional},
 
     {"hash.home_masks", "bits", 0, 63,
      "physical address bits whose parity is one bit of the home partition's number, a list for each of its bits",
@@ -160,6 +179,9 @@ const std::vector<ParameterInfo> kTable = {
      "between launch-consecutive CTAs of the first wave", at<&M::launch, &Launch::stagger_ns>},
     {"launch.exit_jitter", "ns", 0, 1e6,
      "uniform up to this, on the end of a CTA", at<&M::launch, &Launch::exit_jitter_ns>},
+    {"launch.round_robin", "", 0, 1,
+     "whether a CTA's partition is its launch id mod the partitions, whoever is free",
+     at<&M::launch, &Launch::round_robin>, 1, kOptional},
 };
 // clang-format on
 

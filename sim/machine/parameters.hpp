@@ -31,6 +31,7 @@ struct ParameterInfo {
                  Field<std::vector<std::uint64_t>>, TopologyList>
         field;
     std::int64_t scale = 1;  // what one `unit` is in the field: 1024 for bytes written as KiB
+    bool optional = false;   // a file without it means 0 or false
 
     std::string_view section() const { return key.substr(0, key.find('.')); }
     std::string_view name() const { return key.substr(key.find('.') + 1); }

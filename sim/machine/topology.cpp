@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+
 namespace l2lens {
 namespace {
 
@@ -80,6 +82,14 @@ void place_sms(const Topology& topology, Machine& machine) {
     for (std::size_t position = 0; position < topology.first_wave.size(); ++position)
         machine.sms[static_cast<std::size_t>(topology.first_wave[position])].first_wave_position =
             static_cast<int>(position);
+}
+
+void keep_sms(Machine& machine, int count) {
+    const auto there = static_cast<int>(machine.sms.size());
+    if (count < 1 || count > there)
+        throw BadInput("--sms: " + machine.name + " has 1 to " + std::to_string(there) + " SMs, not " +
+                       std::to_string(count));
+    std::erase_if(machine.sms, [&](const Sm& sm) { return sm.first_wave_position >= count; });
 }
 
 Topology topology_of(const Machine& machine) {

@@ -29,6 +29,11 @@ struct Problem {
 std::vector<Problem> check(const Topology& topology, int partitions);
 
 // Fills machine.sms and machine.gpcs from a topology that passes the check.
+// Leaves the machine the `count` SMs that the first CTAs of a launch reach, numbered anew in the order of
+// their ids: a launch confined to them (green contexts, MPS), or a persistent kernel that leaves the others
+// free. Throws BadInput unless count is 1 to the SMs there are.
+void keep_sms(Machine& machine, int count);
+
 void place_sms(const Topology& topology, Machine& machine);
 
 // The inverse: GPCs list their SMs in ascending order.

@@ -45,6 +45,7 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
         slices_.push_back(Slice{SectorCache(model.map.sets(), machine.l2.ways), Coalescer(requesters),
                                 TurnQueue(machine.gpcs * machine.cpcs_per_gpc)});
     }
+    if (machine.last_level.bytes > 0) last_level_.emplace(machine);
     answers_.resize(static_cast<std::size_t>(machine.gpcs));
 }
 
@@ -150,7 +151,7 @@ void Lane::on_read(Picoseconds now, const Request& request) {
     events_[Event::TexReadSectors] += counted;
     slice.sectors += counted;
 
-    const SectorCache::Found found = look_up(looked_up, slice, request.line);
+    const SectorCache::Found found = look_up(looked_up, slice, request.line, request.priority);
     SectorCache::Line& line = slice.cache.at(found.way);
     const auto asked_missing = static_cast<SectorMask>(request.sectors & ~line.valid);
     events_[Event::TexReadHits] += static_cast<std::uint64_t>(sectors - count(asked_missing));
@@ -169,8 +170,8 @@ void Lane::on_read(Picoseconds now, const Request& request) {
     line.valid |= missing;
     if (observer_ != nullptr)
         tell_request(LaneStep::Kind::Read, now, request, partition, {found, valid, missing}, entry);
-    if (model_.map.home(request.line) == partition) {
-        line.ready = std::max(line.ready, read_dram(slice, looked_up + t_.miss, count(missing)));
+    if (is_home(request.line, partition)) {
+        line.ready = std::max(line.ready, fetch_sectors(slice, request.line, looked_up + t_.miss, missing));
         wheel_.push(line.ready, Action{Kind::Answer, static_cast<std::uint8_t>(partition), 0, 0, 0, entry});
     } else {
         fetch_missing(looked_up, partition, entry, found.way, missing);
@@ -227,7 +228,7 @@ void Lane::on_home_lookup(Picoseconds now, const Action& action) {
     const SectorMask valid = line.valid;
     Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
     if (missing != 0) {
-        ready = read_dram(home, looked_up + t_.miss, count(missing));
+        ready = fetch_sectors(home, action.line, looked_up + t_.miss, missing);
         line.valid |= missing;
         line.ready = std::max(line.ready, ready);
     }
@@ -267,7 +268,7 @@ void Lane::on_write(Picoseconds now, const Request& request) {
     events_[Event::TexWriteSectors] += sectors;
     slice.sectors += sectors;
     const Picoseconds looked_up = take_turn(slice.tag_free, now, t_.tag_write);
-    if (model_.map.home(request.line) == partition) {
+    if (is_home(request.line, partition)) {
         const Looked stored = store(looked_up, slice, request.line, request.sectors, request.partial, false);
         if (observer_ != nullptr) tell_request(LaneStep::Kind::Write, now, request, partition, stored, -1);
         return;
@@ -303,7 +304,7 @@ Lane::Looked Lane::store(Picoseconds now, Slice& home, LineNumber number, Sector
     SectorCache::Line& line = home.cache.at(found.way);
     const auto fetched = static_cast<SectorMask>(partial & ~line.valid);
     if (fetched != 0) {
-        const Picoseconds ready = read_dram(home, now + t_.miss, count(fetched));
+        const Picoseconds ready = fetch_sectors(home, number, now + t_.miss, fetched);
         line.ready = std::max(line.ready, ready);
         events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] +=
             static_cast<std::uint64_t>(count(fetched));
@@ -332,8 +333,9 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
 }
 
 // Finds or allocates a line; what it pushes out goes back to DRAM if it was written.
-SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, LineNumber line) {
-    const SectorCache::Found found = slice.cache.find_or_allocate(model_.map.set(line), line);
+SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, LineNumber line,
+                                 SectorCache::Priority priority) {
+    const SectorCache::Found found = slice.cache.find_or_allocate(model_.map.set(line), line, priority);
     write_back(now, slice, found.written_back);
     return found;
 }
@@ -342,6 +344,23 @@ void Lane::write_back(Picoseconds now, Slice& slice, SectorMask sectors) {
     if (sectors == 0) return;
     events_[Event::WritebackSectors] += static_cast<std::uint64_t>(count(sectors));
     take_turn(slice.dram_free, now, count(sectors) * t_.dram_sector);
+}
+
+// What a slice misses: from the cache in front of the memory, if there is one, else from the memory. When
+// the last of it has arrived.
+Picoseconds Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors) {
+    if (!last_level_) return read_dram(slice, from, count(sectors));
+    const LastLevelCache::Found found = last_level_->read(line, sectors);
+    events_[Event::LastLevelSectors] += static_cast<std::uint64_t>(count(sectors));
+    events_[Event::LastLevelHits] += static_cast<std::uint64_t>(count(found.sectors));
+    take_turn(slice.last_level_free, from, count(sectors) * t_.last_level_sector);
+    Picoseconds ready = std::max(slice.last_level_free + t_.last_level, found.line.ready);
+    if (const auto missing = static_cast<SectorMask>(sectors & ~found.sectors); missing != 0) {
+        ready = std::max(ready, read_dram(slice, slice.last_level_free, count(missing)));
+        found.line.valid |= missing;
+        found.line.ready = ready;
+    }
+    return ready;
 }
 
 Picoseconds Lane::read_dram(Slice& slice, Picoseconds from, int sectors) {

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/random.hpp"
@@ -26,6 +27,7 @@
 #include "memory/coalescer.hpp"
 #include "memory/event_wheel.hpp"
 #include "memory/lane_observer.hpp"
+#include "memory/last_level.hpp"
 #include "memory/messages.hpp"
 #include "memory/sector_cache.hpp"
 #include "memory/timing.hpp"
@@ -93,6 +95,7 @@ private:
         Picoseconds output_free = 0;
         Picoseconds fabric_free = 0;  // its outgoing link
         Picoseconds dram_free = 0;
+        Picoseconds last_level_free = 0;  // its port to the cache in front of the memory
         std::uint64_t sectors = 0;
     };
 
@@ -124,13 +127,19 @@ private:
     void on_home_write(Picoseconds now, const Action& action);
     void on_answer(Picoseconds now, std::int32_t entry, int partition);
 
+    // Private partitions fetch from the memory whatever they miss.
+    bool is_home(LineNumber line, int partition) const {
+        return model_.machine.l2.private_partitions || model_.map.home(line) == partition;
+    }
     void answer_hit(Picoseconds looked_up, int partition, std::int32_t entry, const SectorCache::Line& line);
     void fetch_missing(Picoseconds looked_up, int partition, std::int32_t entry, std::uint32_t way,
                        SectorMask missing);
-    SectorCache::Found look_up(Picoseconds now, Slice& slice, LineNumber line);
+    SectorCache::Found look_up(Picoseconds now, Slice& slice, LineNumber line,
+                               SectorCache::Priority priority = SectorCache::Priority::Normal);
     Looked store(Picoseconds now, Slice& home, LineNumber line, SectorMask sectors, SectorMask partial,
                  bool far);
     void write_back(Picoseconds now, Slice& slice, SectorMask sectors);
+    Picoseconds fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors);
     Picoseconds read_dram(Slice& slice, Picoseconds from, int sectors);
     // What an observer is told (lane_steps.cpp).
     LaneStep step_of(LaneStep::Kind kind, Picoseconds now, int partition, LineNumber line,
@@ -149,6 +158,7 @@ private:
     const MemoryModel& model_;
     const MemoryTiming& t_;
     std::vector<Slice> slices_;  // one per partition
+    std::optional<LastLevelCache> last_level_;
     EventWheel<Action> wheel_;
     std::vector<Request> requests_;
     std::vector<std::int32_t> free_requests_;

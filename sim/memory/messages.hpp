@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/units.hpp"
+#include "memory/sector_cache.hpp"
 
 namespace l2lens {
 
@@ -26,6 +27,7 @@ struct Request {
     std::uint8_t cpc = 0;  // of the GPC
     Operation operation = Operation::Read;
     Fetch fetch = Fetch::Plain;
+    SectorCache::Priority priority = SectorCache::Priority::Normal;
     std::uint8_t receivers = 1;  // CTAs of a cluster that receive the data (multicast)
 };
 

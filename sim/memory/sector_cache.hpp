@@ -3,6 +3,7 @@
 // Tags and ages are separate arrays, so that a lookup is a scan of one or two cache lines.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -19,6 +20,9 @@ public:
           used_(tag_.size(), 0),
           line_(tag_.size()) {}
 
+    // Who leaves first: PTX' eviction priorities.
+    enum class Priority : std::uint8_t { EvictFirst, Normal, EvictLast };
+
     struct Line {
         Picoseconds ready = 0;   // when the last of its sectors has arrived
         std::int32_t fill = -1;  // the fabric fill under way, if any
@@ -32,21 +36,22 @@ public:
         SectorMask written_back;  // dirty sectors of the line that had to leave
     };
 
-    // Finds the line in its set, or makes room for it (an empty Line). Either way it is the youngest now.
-    Found find_or_allocate(std::uint32_t set, LineNumber line) {
+    // Finds the line in its set, or makes room for it (an empty Line). Either way it is the youngest of its
+    // priority now; lines of a lower one leave first.
+    Found find_or_allocate(std::uint32_t set, LineNumber line, Priority priority = Priority::Normal) {
         const std::uint32_t base = set * ways_;
         std::uint32_t oldest = base;
-        ++clock_;
+        const std::uint32_t now = ++clock_ | static_cast<std::uint32_t>(priority) << kClockBits;
         for (std::uint32_t way = base; way < base + ways_; ++way) {
             if (tag_[way] == line) {
-                used_[way] = clock_;
+                used_[way] = now;
                 return {way, true, 0};
             }
             if (used_[way] < used_[oldest]) oldest = way;
         }
         const SectorMask written_back = line_[oldest].dirty;
         tag_[oldest] = line;
-        used_[oldest] = clock_;
+        used_[oldest] = now;
         line_[oldest] = Line{};
         return {oldest, false, written_back};
     }
@@ -76,6 +81,11 @@ public:
         }
     }
 
+    bool contains(std::uint32_t set, LineNumber line) const {
+        const auto first = tag_.begin() + set * ways_;
+        return std::find(first, first + ways_, line) != first + ways_;
+    }
+
     Line& at(std::uint32_t way) { return line_[way]; }
     const Line& at(std::uint32_t way) const { return line_[way]; }
     bool holds(std::uint32_t way, LineNumber line) const { return tag_[way] == line; }
@@ -84,7 +94,8 @@ private:
     static constexpr LineNumber kNoLine = std::numeric_limits<LineNumber>::max();
 
     std::uint32_t ways_;
-    std::uint32_t clock_ = 0;  // lookups of one slice: far below 2^32 in any run
+    static constexpr int kClockBits = 30;
+    std::uint32_t clock_ = 0;  // lookups of one slice: far below 2^30 in any run
     std::vector<LineNumber> tag_;
     std::vector<std::uint32_t> used_;
     std::vector<Line> line_;

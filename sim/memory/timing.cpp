@@ -21,6 +21,9 @@ MemoryTiming MemoryTiming::of(const Machine& machine) {
     t.fabric_sector =
         machine.partitions > 1 ? from_ns(l2_cycle_ns / bandwidth.fabric_sectors_per_l2_cycle) : 0;
     t.dram_sector = from_ns(kSectorBytes * machine.slices() / bandwidth.dram_bytes_per_ns);
+    const Machine::LastLevel& last = machine.last_level;
+    t.last_level_sector = last.bytes > 0 ? from_ns(kSectorBytes * machine.slices() / last.bytes_per_ns) : 0;
+    t.last_level = from_ns(last.latency_ns);
     t.hit = from_ns(latency.hit_l2_cycles * l2_cycle_ns);
     t.miss = from_ns(latency.tag_ns);
     t.fabric_request = from_ns(latency.fabric_request_ns);

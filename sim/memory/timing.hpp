@@ -8,14 +8,16 @@
 namespace l2lens {
 
 struct MemoryTiming {
-    Picoseconds tag;            // a slice's tag pipe, per read request
-    Picoseconds tag_write;      // per write request
-    Picoseconds queue;          // of data at a slice's output, beyond which requests wait in turn
-    Picoseconds output_sector;  // a slice's output port
-    Picoseconds fabric_sector;  // one slice's share of the fabric, one direction
-    Picoseconds dram_sector;    // one slice's share of DRAM
-    Picoseconds hit;            // tag -> data of a resident line
-    Picoseconds miss;           // tag -> the request that leaves for home or DRAM
+    Picoseconds tag;                // a slice's tag pipe, per read request
+    Picoseconds tag_write;          // per write request
+    Picoseconds queue;              // of data at a slice's output, beyond which requests wait in turn
+    Picoseconds output_sector;      // a slice's output port
+    Picoseconds fabric_sector;      // one slice's share of the fabric, one direction
+    Picoseconds dram_sector;        // one slice's share of DRAM
+    Picoseconds last_level_sector;  // one slice's share of the cache in front of it
+    Picoseconds last_level;
+    Picoseconds hit;   // tag -> data of a resident line
+    Picoseconds miss;  // tag -> the request that leaves for home or DRAM
     Picoseconds fabric_request;
     Picoseconds fabric_reply;
     Picoseconds dram;       // the constant part of its latency

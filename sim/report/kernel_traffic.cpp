@@ -51,10 +51,12 @@ std::vector<TensorTraffic> kernel_traffic(const Kernel& kernel) {
             traffic[t].*direction += walk_bytes(kernel.tensors[t], walk, count);
         }
     };
-    for (const Program& program : kernel.programs) {
-        for (const Phase& phase : program.phases) {
-            add(phase.loads, phase.count, &TensorTraffic::loaded_bytes);
-            add(phase.stores, phase.count, &TensorTraffic::stored_bytes);
+    for (const Kernel* launch : launches_of(kernel)) {
+        for (const Program& program : launch->programs) {
+            for (const Phase& phase : program.phases) {
+                add(phase.loads, phase.count, &TensorTraffic::loaded_bytes);
+                add(phase.stores, phase.count, &TensorTraffic::stored_bytes);
+            }
         }
     }
     return traffic;

@@ -56,7 +56,11 @@ void Dispatcher::form_gangs(const Machine& machine) {
     for (std::size_t gang = 0; gang < gangs_.size(); ++gang) {
         for (std::int32_t sm : gangs_[gang])
             gang_of_sm_[static_cast<std::size_t>(sm)] = static_cast<std::int32_t>(gang);
+        partition_of_gang_.push_back(machine.sms[static_cast<std::size_t>(gangs_[gang].front())].partition);
     }
+    if (!machine.launch.round_robin || mode_ != Mode::Grid) return;
+    for (int partition = 0; partition < machine.partitions; ++partition)
+        next_of_partition_.push_back(partition);
 }
 
 // The first CTA of the cluster that is none of the no-ops stands for it.
@@ -159,6 +163,13 @@ std::int64_t Dispatcher::next_cluster(std::int32_t place) {
         if (next < 0 || next >= total) return -1;
         const std::int64_t cluster = next;
         next += static_cast<std::int64_t>(first_places_.size());
+        return cluster;
+    }
+    if (!next_of_partition_.empty()) {
+        const auto gang = static_cast<std::size_t>(place / ctas_per_sm_);
+        std::int64_t& next = next_of_partition_[static_cast<std::size_t>(partition_of_gang_[gang])];
+        const std::int64_t cluster = next < total ? next : -1;
+        next += std::ssize(next_of_partition_);
         return cluster;
     }
     return next_ < total ? next_++ : -1;

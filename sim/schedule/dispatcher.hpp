@@ -3,6 +3,8 @@
 //   grid      the first wave fills the SMs GPC by GPC, one CTA each round; after that a free place takes the
 //   next launch static    one CTA per SM; the i-th takes tiles i, i+P, i+2P, ... dynamic   one CTA per SM; a
 //   free CTA takes the next tile (an atomic counter)
+// Where the hardware deals CTAs to the partitions in turn (launch.round_robin), a free place takes the next
+// launch of its own partition.
 //   recorded  every CTA on the SM and from the time that a schedule says, or when a place on that SM is free
 // A cluster is launched as one: its CTAs sit on neighbouring SMs of a GPC, start together, and their place is
 // free when the last of them has left.
@@ -87,6 +89,8 @@ private:
     const LaunchSchedule* recorded_ = nullptr;
     std::vector<std::deque<std::int64_t>> queues_;  // recorded: clusters of each gang, by their start
     std::int64_t next_ = 0;
+    std::vector<int> partition_of_gang_;
+    std::vector<std::int64_t> next_of_partition_;  // dealt in turn; else empty
     std::int64_t launched_ = 0;
     std::priority_queue<FreePlace, std::vector<FreePlace>, std::greater<>> free_;
 };

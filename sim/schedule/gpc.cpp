@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "kernel/residency.hpp"
 #include "schedule/math_rate.hpp"
 #include "schedule/tensor_cores.hpp"
 
@@ -20,10 +21,30 @@ constexpr std::uint16_t multicast_bit(int axis) {
     return axis == 0 ? 0x8000 : 0x4000;
 }
 
+// From a plain load to data of the L1, and from a miss there to data of the L2 beyond the wire both ways:
+// what decides when a sector that is on its way can be used (Hopper: 33 and about 270 cycles in all; Luo et
+// al., arXiv 2402.13499).
+constexpr double kL1HitCycles = 33;
+
+SectorCache::Priority priority_of(CacheHint hint) {
+    if (hint == CacheHint::EvictFirst) return SectorCache::Priority::EvictFirst;
+    if (hint == CacheHint::EvictLast) return SectorCache::Priority::EvictLast;
+    return SectorCache::Priority::Normal;
+}
+
 }  // namespace
 
 int slot_of_landing(std::uint16_t landing) {
     return (landing & kLandingMask) / kMaxStages;
+}
+
+Demand& Demand::operator+=(const Demand& other) {
+    load_sectors += other.load_sectors;
+    store_sectors += other.store_sectors;
+    l1_sectors += other.l1_sectors;
+    l1_hits += other.l1_hits;
+    flops += other.flops;
+    return *this;
 }
 
 Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, int lanes, std::uint64_t seed)
@@ -54,6 +75,11 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
                        " CTAs would run at once on GPC " + std::to_string(number) + " of " + machine.name +
                        "; the model follows at most " + std::to_string(kMaxCtasOfGpc) +
                        " (more threads or shared memory per CTA make it fewer)");
+    }
+    const std::int64_t l1 = l1_bytes(kernel_.resources, ctas_per_sm, machine);
+    if (l1 > 0 && work.has_plain_loads()) {
+        const double share = static_cast<double>(lanes) / machine.l2.slices_per_partition;
+        l1_.assign(sms_.size(), L1Cache(share * static_cast<double>(l1) / kLineBytes));
     }
     set_cycle(1000.0 / machine.clock.sm_max_ghz);
 }
@@ -289,15 +315,24 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
         Request prototype;
         prototype.landing = static_cast<std::uint16_t>(index * kMaxStages + ring);
         prototype.fetch = box.path == Path::Tma ? Fetch::Tensor : Fetch::Plain;
+        prototype.priority = priority_of(box.hint);
         if (box.multicast > 1) {
             prototype.landing |= multicast_bit(box.multicast_axis);
             prototype.receivers = static_cast<std::uint8_t>(box.multicast);
         }
         const std::int32_t simulated = send(start, sm, walk, s.load.in_phase, prototype);
+        // What the L1 answered for the simulated lines it answered for as many of the others.
+        const auto in_sample = static_cast<std::uint32_t>(lines.step(s.load.in_phase).size());
+        const std::uint32_t left =
+            in_sample == static_cast<std::uint32_t>(simulated)
+                ? lines.requests[k]
+                : static_cast<std::uint32_t>(std::uint64_t{lines.requests[k]} *
+                                             static_cast<std::uint64_t>(simulated) / in_sample);
         const auto expect = [&](std::int32_t receiver) {
             Stage& stage = slot(receiver).stages[static_cast<std::size_t>(ring)];
             stage.missing += simulated;
-            stage.requests += lines.requests[k];
+            stage.requests += left;
+            stage.ready = std::max(stage.ready, l1_ready_);
         };
         if (box.multicast > 1) {
             for_each_receiver(index, box.multicast_axis, expect);
@@ -355,17 +390,36 @@ void Gpc::issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& p
         const WalkLines& lines = work_.lines(walk);
         Request prototype;
         prototype.operation = Operation::Write;
+        prototype.priority = priority_of(work_.walk(walk).hint);
         send(start, sm, walk, k, prototype);
         demand_.store_sectors += lines.sectors[static_cast<std::size_t>(k)];
     }
 }
 
+// The sectors of `line` that go on to the L2; what the L1 has is there for its CTA after l1_ready_.
+SectorMask Gpc::take_from_l1(const PlacedLine& line, L1Cache& l1, const BoxWalk& box, Request& request) {
+    const Picoseconds there_and_back =
+        from_ns(machine_.latency.slice_to_sm_ns + machine_.latency.hit_l2_cycles / machine_.clock.l2_ghz);
+    const L1Cache::Found found =
+        l1.read(line.line, line.sectors, request.time + there_and_back, box.hint != CacheHint::NoAllocate);
+    demand_.l1_sectors += static_cast<std::uint64_t>(__builtin_popcount(line.sectors));
+    demand_.l1_hits += static_cast<std::uint64_t>(__builtin_popcount(found.sectors));
+    if (found.sectors != 0) l1_ready_ = std::max(l1_ready_, found.ready);
+    return static_cast<SectorMask>(line.sectors & ~found.sectors);
+}
+
 // Puts one box's simulated lines on the wire, a line per issue slot of the load engine; moves `start` past
-// the box.
+// the box. How many requests that were: plain loads may find their lines in the L1.
 std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t k, Request prototype) {
     const WalkLines& walk = work_.lines(id);
     const BoxTiming timing(machine_, wires_[static_cast<std::size_t>(sm)], cycle_, start);
     const auto lines = walk.step(k);
+    const BoxWalk& box = work_.walk(id);
+    L1Cache* const l1 = !l1_.empty() && box.path == Path::Load && prototype.operation == Operation::Read
+                            ? &l1_[static_cast<std::size_t>(sm)]
+                            : nullptr;
+    l1_ready_ = l1 != nullptr ? start + cycles(kL1HitCycles) : 0;
+    std::int32_t sent = 0;
     prototype.gpc = static_cast<std::uint8_t>(number_);
     prototype.cpc = sm_state_[static_cast<std::size_t>(sm)].cpc;
     for (const PlacedLine& line : lines) {
@@ -373,7 +427,10 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
         prototype.line = line.line;
         prototype.sectors = line.sectors;
         prototype.partial = line.partial;
+        if (l1 != nullptr) prototype.sectors = take_from_l1(line, *l1, box, prototype);
+        if (prototype.sectors == 0) continue;
         requests_[line.lane].push_back(prototype);
+        ++sent;
     }
     if (observed_) {
         issued_.push_back({start, id, static_cast<std::uint32_t>(k),
@@ -381,7 +438,7 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
                            prototype.receivers});
     }
     start += timing.busy(walk.requests[static_cast<std::size_t>(k)]);
-    return static_cast<std::int32_t>(lines.size());
+    return sent;
 }
 
 void Gpc::advance(const Slot& s, Cursor& cursor) const {

@@ -18,6 +18,7 @@
 #include "base/random.hpp"
 #include "machine/machine.hpp"
 #include "memory/event_wheel.hpp"
+#include "memory/l1_cache.hpp"
 #include "memory/messages.hpp"
 #include "schedule/request_sink.hpp"
 #include "schedule/wire.hpp"
@@ -49,7 +50,11 @@ struct Exit {
 struct Demand {
     std::uint64_t load_sectors = 0;
     std::uint64_t store_sectors = 0;
+    std::uint64_t l1_sectors = 0;  // of plain loads, of the simulated lanes only
+    std::uint64_t l1_hits = 0;
     double flops = 0;  // math retired
+
+    Demand& operator+=(const Demand& other);
 };
 
 class Gpc {
@@ -135,6 +140,7 @@ private:
     void close_stage(std::int32_t index);
     void issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k);
     std::int32_t send(Picoseconds& start, int sm, std::int32_t walk, std::int64_t k, Request prototype);
+    SectorMask take_from_l1(const PlacedLine& line, L1Cache& l1, const BoxWalk& box, Request& request);
 
     const Work::Phase& phase_of(const Slot& slot, const Cursor& cursor) const {
         return work_.program(slot.tile)[cursor.phase];
@@ -170,6 +176,8 @@ private:
     std::vector<Slot> slots_;
     std::vector<Picoseconds> epilogue_until_;  // per slot: the last tile's epilogue, if it overlaps
     std::vector<SmWire> wires_;                // per SM
+    std::vector<L1Cache> l1_;                  // per SM, when plain loads go through one
+    Picoseconds l1_ready_ = 0;                 // the last hit's data in the box that was sent last
     EventWheel<Action> wheel_;
     std::vector<Answer> answers_;
     std::vector<std::int32_t> free_answers_;

@@ -16,9 +16,8 @@ constexpr std::int64_t kWindowsPerCheck = 64;  // some 5 us: clock, progress, st
 Simulation::Simulation(const Machine& machine, const Kernel& kernel, std::span<const std::int32_t> launches,
                        int ctas_per_sm, const SimulationOptions& options)
     : machine_(machine),
-      kernel_(kernel),
-      launches_(launches),
-      ctas_per_sm_(ctas_per_sm),
+      first_{&kernel, launches, ctas_per_sm},
+      running_(first_),
       options_(options),
       sample_(machine.l2.slices_per_partition, options.lanes),
       model_(machine, sample_.factor()),
@@ -31,18 +30,13 @@ Simulation::Simulation(const Machine& machine, const Kernel& kernel, std::span<c
 
 SimulationResult Simulation::run(Executor& executor) {
     if (options_.warm_l2) {
-        launch_kernel(executor, nullptr);
+        launch_all(executor, nullptr);
         for (auto& lane : lanes_) lane->reset_events();
     }
     counted_ = options_.counted;
-    launch_kernel(executor, options_.sink);
+    launch_all(executor, options_.sink);
 
     SimulationResult result;
-    Demand demand;
-    for (const auto& gpc : gpcs_) {
-        demand.load_sectors += gpc->demand().load_sectors;
-        demand.store_sectors += gpc->demand().store_sectors;
-    }
     for (const auto& lane : lanes_) {
         result.events += lane->events();
         result.lane_fill_sectors.push_back(static_cast<double>(lane->events()[Event::FillSectors]));
@@ -50,36 +44,48 @@ SimulationResult Simulation::run(Executor& executor) {
             result.slice_sectors.push_back(static_cast<double>(lane->slice_sectors(p)));
         }
     }
+    result.events[Event::L1Sectors] += demand_.l1_sectors;
+    result.events[Event::L1Hits] += demand_.l1_hits;
     const std::uint64_t simulated =
-        result.events[Event::CoalescableSectors] + result.events[Event::TexWriteSectors];
-    const std::uint64_t asked = demand.load_sectors + demand.store_sectors;
+        result.events[Event::CoalescableSectors] + demand_.l1_hits + result.events[Event::TexWriteSectors];
+    const std::uint64_t asked = demand_.load_sectors + demand_.store_sectors;
     result.scale =
         simulated > 0 ? static_cast<double>(asked) / static_cast<double>(simulated) : sample_.factor();
-    result.time = last_exit_ - launched_at_;
+    result.time = time_;
     result.sm_cycles = cycles_;
-    if (options_.record_schedule) result.schedule = by_launch_id(launches_, stays_);
+    if (options_.record_schedule) result.schedule = by_launch_id(first_.launches, stays_);
     return result;
 }
 
+// The kernel and those that follow it. A stream has one of them running at a time; what the host takes
+// between two launches is not counted.
+void Simulation::launch_all(Executor& executor, RequestSink* sink) {
+    demand_ = Demand{};
+    time_ = 0;
+    cycles_ = 0;
+    launch_kernel(first_, executor, sink);
+    for (const KernelLaunch& next : options_.then) launch_kernel(next, executor, nullptr);
+}
+
 // One launch from its first CTA to the last write's arrival.
-void Simulation::launch_kernel(Executor& executor, RequestSink* sink) {
+void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, RequestSink* sink) {
+    running_ = launch;
     sink_ = sink;
-    work_ = std::make_unique<Work>(kernel_, model_.map, sample_);
+    work_ = std::make_unique<Work>(*launch.kernel, model_.map, sample_);
     gpcs_.clear();
     for (int i = 0; i < machine_.gpcs; ++i) {
         gpcs_.push_back(
-            std::make_unique<Gpc>(machine_, *work_, i, ctas_per_sm_, sample_.count(), options_.seed));
+            std::make_unique<Gpc>(machine_, *work_, i, launch.ctas_per_sm, sample_.count(), options_.seed));
         if (sink_ != nullptr) gpcs_.back()->observe();
     }
     if (sink_ != nullptr) {
         sink_->begin(*work_, sample_);
         sink_->launched(lanes_);
     }
-    dispatcher_ = std::make_unique<Dispatcher>(machine_, launches_, options_.mode, ctas_per_sm_,
-                                               kernel_.ctas_of_cluster(), options_.schedule);
-    cycles_ = 0;
+    dispatcher_ = std::make_unique<Dispatcher>(machine_, launch.launches, options_.mode, launch.ctas_per_sm,
+                                               launch.kernel->ctas_of_cluster(), options_.schedule);
     last_exit_ = now_;
-    if (options_.record_schedule) stays_.assign(kernel_.programs.size(), CtaStay{});
+    if (options_.record_schedule) stays_.assign(launch.kernel->programs.size(), CtaStay{});
     start(dispatcher_->first_wave());
     launched_at_ = now_;
     follow_power(launched_at_);
@@ -88,10 +94,12 @@ void Simulation::launch_kernel(Executor& executor, RequestSink* sink) {
         follow_power(launched_at_);
         if (options_.progress) {
             options_.progress(static_cast<double>(dispatcher_->launched()) /
-                              static_cast<double>(launches_.size()));
+                              static_cast<double>(launch.launches.size()));
         }
         if (options_.stop_requested && options_.stop_requested()) throw Interrupted();
     }
+    for (const auto& gpc : gpcs_) demand_ += gpc->demand();
+    time_ += last_exit_ - launched_at_;
 }
 
 Events Simulation::events() const {
@@ -170,10 +178,10 @@ void Simulation::refill() {
 void Simulation::start(std::span<const Start> starts) {
     for (const Start& s : starts) {
         work_->acquire(s.tile);
-        const int gpc = machine_.sms[static_cast<std::size_t>(s.slot / ctas_per_sm_)].gpc;
+        const int gpc = machine_.sms[static_cast<std::size_t>(s.slot / running_.ctas_per_sm)].gpc;
         gpcs_[static_cast<std::size_t>(gpc)]->start(s.time, s.slot, s.tile, s.cluster);
         if (options_.record_schedule)
-            stays_[static_cast<std::size_t>(s.tile)] = {s.slot / ctas_per_sm_, s.time, 0};
+            stays_[static_cast<std::size_t>(s.tile)] = {s.slot / running_.ctas_per_sm, s.time, 0};
     }
 }
 

@@ -37,11 +37,19 @@ struct RunOptions {
     const LaunchSchedule* schedule = nullptr;  // who runs where and from when; nullptr: the dispatcher says
 };
 
+// A launch of one kernel: launches[id] is the program of the CTA with that launch id, or -1.
+struct KernelLaunch {
+    const Kernel* kernel = nullptr;
+    std::span<const std::int32_t> launches;
+    int ctas_per_sm = 1;
+};
+
 struct SimulationOptions : RunOptions {
     int lanes = 1;                // of the L2 to simulate, at most slices_per_partition
     RequestSink* sink = nullptr;  // looks on; of a warm L2's launches at the last only
     // Looks on inside the lanes, from the threads that run them; of a warm L2's launches at all.
     LaneObserver* observer = nullptr;
+    std::vector<KernelLaunch> then;  // launches that follow on the same L2; the result is that of all
 };
 
 struct SimulationResult {
@@ -63,7 +71,8 @@ public:
     SimulationResult run(Executor& executor);
 
 private:
-    void launch_kernel(Executor& executor, RequestSink* sink);
+    void launch_all(Executor& executor, RequestSink* sink);
+    void launch_kernel(const KernelLaunch& launch, Executor& executor, RequestSink* sink);
     bool run_window(Executor& executor);
     Events events() const;
     void take_answers(std::size_t gpc);
@@ -74,9 +83,8 @@ private:
     void follow_power(Picoseconds launched_at);
 
     const Machine& machine_;
-    const Kernel& kernel_;
-    std::span<const std::int32_t> launches_;
-    const int ctas_per_sm_;
+    const KernelLaunch first_;
+    KernelLaunch running_;
     const SimulationOptions& options_;
     LaneSample sample_;
     MemoryModel model_;
@@ -93,6 +101,9 @@ private:
     Picoseconds last_exit_ = 0;
     std::int64_t windows_ = 0;
     double cycle_ps_ = 0;
+    // Of all launches so far, less the one that warms the L2.
+    Demand demand_;
+    Picoseconds time_ = 0;
     double cycles_ = 0;
 };
 

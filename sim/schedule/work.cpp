@@ -10,7 +10,7 @@ namespace {
 
 std::uint64_t hash_of(const BoxWalk& box, std::int64_t count, bool store) {
     std::uint64_t h = mix64(static_cast<std::uint64_t>(box.tensor) * 2 + (store ? 1u : 0u));
-    h = mix64(h ^ static_cast<std::uint64_t>(count));
+    h = mix64(h ^ static_cast<std::uint64_t>(count) ^ static_cast<std::uint64_t>(box.hint) << 60);
     for (const Index* index : {&box.start, &box.step, &box.extent}) {
         for (std::int64_t i : *index) h = mix64(h ^ static_cast<std::uint64_t>(i));
     }
@@ -18,8 +18,8 @@ std::uint64_t hash_of(const BoxWalk& box, std::int64_t count, bool store) {
 }
 
 bool same_boxes(const BoxWalk& a, const BoxWalk& b) {
-    return a.tensor == b.tensor && a.path == b.path && a.multicast == b.multicast && a.start == b.start &&
-           a.step == b.step && a.extent == b.extent;
+    return a.tensor == b.tensor && a.path == b.path && a.hint == b.hint && a.reduce == b.reduce &&
+           a.multicast == b.multicast && a.start == b.start && a.step == b.step && a.extent == b.extent;
 }
 
 // Bytes of the box that lie in its tensor.
@@ -87,6 +87,7 @@ std::int32_t Work::intern(const BoxWalk& box, std::int64_t count, bool store) {
     const auto id = static_cast<std::int32_t>(walks_.size());
     Walk walk{&box, count, store};
     walk.uses = 1;
+    plain_loads_ = plain_loads_ || (!store && box.path == Path::Load);
     for (std::int64_t k = 0; k < count; ++k)
         walk.bytes += clipped_bytes(kernel_.tensors[static_cast<std::size_t>(box.tensor)], box, k);
     walks_.push_back(walk);
@@ -126,7 +127,7 @@ void Work::expand(std::int32_t id) {
             const int lane = sample_.index(map_.lane(request.line));
             if (lane < 0) continue;
             out.lines.push_back({request.line, request.position, static_cast<std::uint8_t>(lane),
-                                 request.sectors, request.partial});
+                                 request.sectors, walk.box->reduce ? request.sectors : request.partial});
         }
         out.first.push_back(static_cast<std::uint32_t>(out.lines.size()));
         out.requests.push_back(static_cast<std::uint32_t>(requests.size()));

@@ -38,7 +38,7 @@ struct PlacedLine {
     std::uint32_t position;  // in the box's issue order, all lines counted
     std::uint8_t lane;       // index in the sample
     SectorMask sectors;
-    SectorMask partial;  // stores: not wholly written
+    SectorMask partial;  // stores: not wholly written, or added to what is there
 };
 
 // The boxes of one walk.
@@ -68,6 +68,7 @@ public:
     };
 
     const Kernel& kernel() const { return kernel_; }
+    bool has_plain_loads() const { return plain_loads_; }  // through the L1
     std::span<const Phase> program(std::int32_t tile) const;
     std::int64_t steps(std::int32_t tile) const { return steps_[static_cast<std::size_t>(tile)]; }
 
@@ -123,6 +124,7 @@ private:
     const Kernel& kernel_;
     const AddressMap& map_;
     const LaneSample& sample_;
+    bool plain_loads_ = false;
     std::vector<Phase> phases_;
     std::vector<std::uint32_t> first_phase_;  // of a tile
     std::vector<std::int64_t> steps_;

@@ -73,7 +73,9 @@ TEST_CASE("Partitions, lanes and sets are in range and none stays empty") {
         CHECK(map.lanes() == machine.l2.slices_per_partition);
         CHECK(std::int64_t{map.sets()} * machine.l2.ways * kLineBytes == machine.l2.slice_bytes);
         const auto lanes = static_cast<std::size_t>(map.lanes());
-        std::vector<bool> taken(static_cast<std::size_t>(machine.partitions) * lanes * map.sets(), false);
+        // Private L2s all cache an address in the same place.
+        const int homes = machine.l2.private_partitions ? 1 : machine.partitions;
+        std::vector<bool> taken(static_cast<std::size_t>(homes) * lanes * map.sets(), false);
         int outside = 0;
         for (LineNumber line = 0; line < 256 * kLinesPerMiB; ++line) {
             const auto home = static_cast<std::size_t>(map.home(line));

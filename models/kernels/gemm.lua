@@ -17,6 +17,7 @@ params = {
     {"cluster_n", 1, "CTAs of a cluster along n; they share the boxes of A by multicast", {1, 2}},
     {"pipeline", "multistage", "who issues the loads: the math warps, or a warp of its own", {"multistage", "warp_specialized"}},
     {"mode", "grid", "what the kernel is compiled for: a CTA per tile, or a persistent loop", {"grid", "static", "dynamic"}},
+    {"beta", false, "C = A B + beta C: the epilogue reads C"},
 }
 
 function kernel(p, gpu)
@@ -99,7 +100,10 @@ function kernel(p, gpu)
                         operand(B, b_by_n, tn * bn, bn, rank_m, sharers_of_b, "rows"),
                     },
                 },
-                {stores = {box(C, {tm * bm, tn * bn}, {bm, bn})}},
+                {
+                    loads = p.beta and {box(C, {tm * bm, tn * bn}, {bm, bn})} or {},
+                    stores = {box(C, {tm * bm, tn * bn}, {bm, bn})},
+                },
             }
         end,
     }

@@ -285,7 +285,7 @@ TEST_CASE("A description has the parameters, their defaults and meanings") {
     CHECK_FALSE(gemm.about.empty());
     CHECK(gemm.declares("mode"));
     CHECK_FALSE(gemm.declares("mod"));
-    REQUIRE(gemm.params.size() == 14);
+    REQUIRE(gemm.params.size() == 15);
     CHECK(gemm.params[0].name == "m");
     CHECK(gemm.params[0].default_value == "8192");
     CHECK(gemm.params[0].meaning == "rows of C");

@@ -1,0 +1,79 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- FlashAttention forward: a CTA keeps a block of queries and walks the keys and values of its head. Row_major is Triton's
+-- "naive head-first" order (blocks of a head one after the other), column_major "block-first" (heads fastest); remaps of
+-- the dies go before either (NUMA-aware attention, arXiv 2511.02132).
+about = "O = softmax(Q K^T) V, forward; a CTA per block of queries of a head"
+params = {
+    {"batch", 1, "sequences"},
+    {"heads", 16, "query heads"},
+    {"kv_heads", 0, "key and value heads; 0: as many as query heads", min = 0},
+    {"seq", 8192, "positions of a sequence"},
+    {"dim", 128, "elements of a head", max = 256},
+    {"bq", 128, "queries of a CTA", max = 1024},
+    {"bk", 0, "keys of a step; 0: 128, or as many as fit", min = 0, max = 1024},
+    {"causal", false, "no query looks at later keys"},
+    {"block_order", "up", "which block of queries a tile stands for: ascending, or longest first", {"up", "down"}},
+    {"stages", 0, "buffers for keys and values; 0: 2, or as many as fit", min = 0, max = 16},
+    {"warps", 8, "warps that do the math", {4, 8, 12, 16}},
+    {"pipeline", "warp_specialized", "who issues the loads: the math warps, or a warp of its own", {"multistage", "warp_specialized"}},
+    {"layout", "bhsd", "b[atch] h[ead] s[equence] d[im], slowest first", {"bhsd", "bshd"}},
+    {"dtype", "bf16", "element type", {"bf16", "fp16", "fp8"}},
+    {"path", "tma", "how blocks are loaded", {"tma", "cp.async", "ld"}},
+}
+
+-- The first of the usual sizes with which the queries and the buffers fit a CTA.
+local function choose_blocks(p, room)
+    local function fits(bk, stages) return (p.bq + stages * 2 * bk) * p.dim * sizeof(p.dtype) <= room end
+    for _, choice in ipairs({{128, 2}, {64, 2}, {64, 1}, {32, 2}, {32, 1}}) do
+        local bk, stages = p.bk > 0 and p.bk or choice[1], p.stages > 0 and p.stages or choice[2]
+        if fits(bk, stages) then return bk, stages end
+    end
+    return p.bk > 0 and p.bk or 16, p.stages > 0 and p.stages or 1
+end
+
+function kernel(p, gpu)
+    p.bk, p.stages = choose_blocks(p, gpu and gpu.shared_memory or 227 * 1024)
+    if p.kv_heads == 0 then p.kv_heads = p.heads end
+    assert(p.heads % p.kv_heads == 0, "attention: heads must be a multiple of kv_heads")
+    local by_head = p.layout == "bhsd"
+    local function heads_of(name, heads)
+        return tensor(name, by_head and {p.batch, heads, p.seq, p.dim} or {p.batch, p.seq, heads, p.dim}, p.dtype)
+    end
+    local Q, K, V, O = heads_of("Q", p.heads), heads_of("K", p.kv_heads), heads_of("V", p.kv_heads), heads_of("O", p.heads)
+    local lse = tensor("lse", {p.batch * p.heads, p.seq}, "fp32")
+    local blocks = cdiv(p.seq, p.bq)
+
+    local function rows(T, batch, head, from, count, step)
+        if by_head then return box(T, {batch, head, from, 0}, {1, 1, count, p.dim}, {0, 0, step, 0}) end
+        return box(T, {batch, from, head, 0}, {1, count, 1, p.dim}, {0, step, 0, 0})
+    end
+
+    return {
+        title = string.format("attention %dx%d heads (%d of keys) x %d x %d %s%s", p.batch, p.heads, p.kv_heads, p.seq, p.dim,
+                              p.dtype, p.causal and ", causal" or ""),
+        grid = {{"head", p.batch * p.heads}, {"block", blocks}},
+        stages = p.stages,
+        pipeline = p.pipeline,
+        math = p.dtype,
+        path = p.path,
+        threads = 32 * (p.warps + (p.pipeline == "warp_specialized" and 4 or 0)),
+        registers = 168,
+        shared_memory = (p.bq + p.stages * 2 * p.bk) * p.dim * sizeof(p.dtype),
+        program = function(head, block)
+            if p.block_order == "down" then block = blocks - 1 - block end
+            local batch, h = head // p.heads, head % p.heads
+            local kv, first = h // (p.heads // p.kv_heads), block * p.bq
+            local keys = p.causal and min(p.seq, first + p.bq) or p.seq
+            return {
+                {loads = {rows(Q, batch, h, first, p.bq, 0)}},
+                {
+                    count = cdiv(keys, p.bk),
+                    flops = 4 * p.bq * p.bk * p.dim,
+                    cycles = p.bq * p.bk / 16,  -- an exponential a score; an SM does 16 a cycle
+                    loads = {rows(K, batch, kv, 0, p.bk, p.bk), rows(V, batch, kv, 0, p.bk, p.bk)},
+                },
+                {stores = {rows(O, batch, h, first, p.bq, 0), box(lse, {head, first}, {1, p.bq})}},
+            }
+        end,
+    }
+end

@@ -1,0 +1,53 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- One pass keeps the row in registers; two read it for its sum and sum of squares and again to apply them; three read it
+-- for the mean, the variance and the result. The weight and the bias are read by every CTA: small and always hot.
+about = "Y = (X - mean) * rstd * W + B for each row of X; a CTA writes a row, or a chunk of one"
+params = {
+    {"rows", 8192, "rows of X"},
+    {"cols", 8192, "columns of X"},
+    {"chunks", 1, "CTAs that share a row", max = 4096},
+    {"passes", 1, "times a CTA goes over its row: 1 (the row stays in registers), 2, 3", {1, 2, 3}},
+    {"warps", 8, "warps of a CTA", {1, 2, 4, 8, 16, 32}},
+    {"dtype", "bf16", "element type of X, Y, W and B; mean and rstd are fp32", {"bf16", "fp16", "fp32"}},
+    {"path", "ld", "how rows are loaded", {"ld", "cp.async"}},
+}
+
+function kernel(p)
+    assert(p.chunks == 1 or p.passes > 1, "layernorm: chunks of a row need passes=2 or passes=3")
+    local X, Y = tensor("X", {p.rows, p.cols}, p.dtype), tensor("Y", {p.rows, p.cols}, p.dtype)
+    local W, B = tensor("W", {p.cols}, p.dtype), tensor("B", {p.cols}, p.dtype)
+    local mean, rstd = tensor("mean", {p.rows}, "fp32"), tensor("rstd", {p.rows}, "fp32")
+    local chunk = cdiv(p.cols, p.chunks)
+    -- Four loads of 16 B in flight per thread; a row in registers is all in flight at once.
+    local width = p.passes == 1 and p.cols or min(chunk, p.warps * 32 * 4 * 16 // sizeof(p.dtype))
+    -- Registers of gpu/kernels: a row that is held takes four per 16 B of a thread.
+    local held = cdiv(p.cols * sizeof(p.dtype), 16 * 32 * p.warps)
+    local registers = p.passes > 1 and 48 or held <= 1 and 32 or held <= 4 and 40 or held <= 8 and 64 or 128
+    return {
+        title = string.format("layernorm %dx%d %s, %d chunk(s) a row, %d pass(es)", p.rows, p.cols, p.dtype, p.chunks, p.passes),
+        grid = {{"row", p.rows}, {"chunk", p.chunks}},
+        path = p.path,
+        warps = p.warps,
+        registers = registers,
+        stages = 2,
+        prologue_ns = 200,
+        epilogue_ns = 100,
+        program = function(row, c)
+            local phases, step = {}, {0, width}
+            for pass = 2, p.passes do
+                table.insert(phases, {count = cdiv(p.cols, width), loads = {box(X, {row, 0}, {1, width}, step)}})
+            end
+            local from, stop = c * chunk, min(p.cols, (c + 1) * chunk)
+            while from < stop do
+                local at, size = {row, from}, {1, min(width, stop - from)}
+                local weights = {box(W, {from}, {size[2]}), box(B, {from}, {size[2]})}
+                table.insert(phases, {loads = {box(X, at, size), weights[1], weights[2]}, stores = {box(Y, at, size)}})
+                from = from + width
+            end
+            if c == 0 then
+                table.insert(phases, {stores = {box(mean, {row}, {1}), box(rstd, {row}, {1})}})
+            end
+            return phases
+        end,
+    }
+end

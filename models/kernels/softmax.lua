@@ -1,0 +1,58 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- One pass: a CTA keeps its row in registers (Triton tutorial 02). More passes re-read the row, as rows too long for
+-- the registers need: two with the online maximum and sum (Milakov and Gimelshein, arXiv 1805.02867), three without.
+-- With several chunks the CTAs of a row each read all of it for its maximum and sum and write a chunk of their own, so
+-- whether they meet in the L2 (on an MI300X: in the L2 of one die) is a matter of their order.
+about = "Y = softmax of each row of X; a CTA writes a row, or a chunk of one"
+params = {
+    {"rows", 8192, "rows of X"},
+    {"cols", 8192, "columns of X"},
+    {"chunks", 1, "CTAs that share a row", max = 4096},
+    {"passes", 1, "times a CTA goes over its row: 1 (the row stays in registers), 2 (online), 3", {1, 2, 3}},
+    {"warps", 8, "warps of a CTA", {1, 2, 4, 8, 16, 32}},
+    {"dtype", "bf16", "element type", {"bf16", "fp16", "fp32"}},
+    {"path", "ld", "how rows are loaded", {"ld", "cp.async"}},
+}
+
+function kernel(p)
+    assert(p.chunks == 1 or p.passes > 1, "softmax: chunks of a row need passes=2 or passes=3")
+    local X, Y = tensor("X", {p.rows, p.cols}, p.dtype), tensor("Y", {p.rows, p.cols}, p.dtype)
+    local chunk = cdiv(p.cols, p.chunks)
+    -- Four loads of 16 B in flight per thread.
+    local width = min(chunk, p.warps * 32 * 4 * 16 // sizeof(p.dtype))
+    local exponentials = 16  -- of an SM a cycle: CUDA C++ Programming Guide, arithmetic throughput, cc 9.0
+    -- Registers of gpu/kernels: a row that is held takes four per 16 B of a thread.
+    local held = cdiv(p.cols * sizeof(p.dtype), 16 * 32 * p.warps)
+    local registers = p.passes > 1 and 48 or held <= 1 and 32 or held <= 4 and 40 or held <= 8 and 64 or 128
+    return {
+        title = string.format("softmax %dx%d %s, %d chunk(s) a row, %d pass(es)", p.rows, p.cols, p.dtype, p.chunks, p.passes),
+        grid = {{"row", p.rows}, {"chunk", p.chunks}},
+        path = p.path,
+        warps = p.warps,
+        registers = registers,
+        stages = 2,
+        prologue_ns = 200,
+        epilogue_ns = 100,
+        program = function(row, c)
+            if p.passes == 1 then
+                local whole, at = {1, p.cols}, {row, 0}
+                return {{loads = {box(X, at, whole)}, stores = {box(Y, at, whole)}, cycles = p.cols / exponentials}}
+            end
+            local phases, step, size = {}, {0, width}, {1, width}
+            for pass = 2, p.passes do  -- the maximum, the sum: over all of the row
+                table.insert(phases, {count = cdiv(p.cols, width), loads = {box(X, {row, 0}, size, step)},
+                                      cycles = width / exponentials})
+            end
+            local at, stop = {row, c * chunk}, min(p.cols, (c + 1) * chunk)
+            local whole = (stop - c * chunk) // width
+            table.insert(phases, {count = whole, loads = {box(X, at, size, step)}, stores = {box(Y, at, size, step)},
+                                  cycles = width / exponentials})
+            local from = c * chunk + whole * width
+            if from < stop then
+                local rest = {1, stop - from}
+                table.insert(phases, {loads = {box(X, {row, from}, rest)}, stores = {box(Y, {row, from}, rest)}})
+            end
+            return phases
+        end,
+    }
+end

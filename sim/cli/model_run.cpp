@@ -92,7 +92,7 @@ LaunchedKernel load_sequence(const std::vector<std::string>& words, const std::s
 OrderContext order_context(const Machine& machine, const Kernel& kernel) {
     OrderContext context;
     context.sms = static_cast<int>(machine.sms.size());
-    if (machine.l2.private_partitions) context.xcds = machine.partitions;
+    if (machine.l2.private_partitions || machine.partitions > 2) context.xcds = machine.partitions;
     context.cluster_rows = kernel.cluster[0];
     context.cluster_columns = kernel.cluster[1];
     return context;

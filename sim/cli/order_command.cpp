@@ -38,7 +38,7 @@ OrderReport report_of(const Arguments& arguments) {
     const Machine machine = load_machine(arguments.gpu);
     OrderContext context;
     context.sms = static_cast<int>(machine.sms.size());
-    if (machine.l2.private_partitions) context.xcds = machine.partitions;
+    if (machine.l2.private_partitions || machine.partitions > 2) context.xcds = machine.partitions;
     return describe_order(arguments.order, grid, resolve_order(arguments.order, grid, context), context);
 }
 

@@ -2,6 +2,7 @@
 // l2lens trace record | info | head | convert | replay: the requests of a run as a file, and the L2 alone fed
 // from one.
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -22,6 +23,9 @@
 #include "trace/recorder.hpp"
 #include "trace/replay.hpp"
 #include "trace/text.hpp"
+#include "trace/writer.hpp"
+
+#include "import/import.hpp"
 
 namespace l2lens::cli {
 namespace {
@@ -37,6 +41,8 @@ struct Arguments {
     std::string most_bytes = "4G";
     std::string count = "10";
     std::string form;
+    std::string format = "auto";
+    std::string ctas_per_sm = "0";
     bool lines = false;
     bool text = false;
 };
@@ -77,6 +83,14 @@ void write_listing(const Output& output, const Listing& listing) {
                   [&] { return listing_json(listing); }, [&] { return listing_csv(listing); }});
 }
 
+// Of plain loads; 0 when there are none.
+double l1_hit_rate(const std::vector<Prediction>& predictions) {
+    if (predictions.empty()) return 0;
+    const auto& metrics = predictions.front().metrics;
+    const auto found = metrics.find("l1_hit_rate_pct");
+    return found == metrics.end() ? 0 : found->second;
+}
+
 ExitCode record(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
     const std::uint64_t most_bytes = parse_size("--max-size", arguments.most_bytes);
@@ -97,9 +111,17 @@ ExitCode record(const Arguments& arguments, const Invocation& invocation) {
     options.sample = parse_sample(arguments.sample);
     options.seed = invocation.common.seed_number();
     options.sink = &recorder;
+    std::vector<Prediction> predictions;
     try {
-        predict_orders(machine, launched.kernel, {&order, 1}, options, executor, output.quiet());
+        predictions =
+            predict_orders(machine, launched.kernel, {&order, 1}, options, executor, output.quiet());
     } catch (const RecordingFull&) {  // what is there is a readable beginning
+    }
+    if (const double hits = l1_hit_rate(predictions); hits > 0) {
+        output.note(
+            fmt::format("the L1s had {:.1f} % of what plain loads asked; the trace holds what they asked, "
+                        "so a replay counts more than the prediction",
+                        hits));
     }
     const TraceEnd end = recorder.finish();
     file.commit();
@@ -232,6 +254,57 @@ ExitCode convert(const Arguments& arguments, const Invocation& invocation) {
     return ExitCode::Done;
 }
 
+// "auto" goes by the file's name, as Accel-Sim's tools do.
+ForeignFormat foreign_format(const Arguments& arguments) {
+    const std::string format = parse_choice("--format", arguments.format, {"auto", "nvbit", "csv"});
+    if (format != "auto") return format == "nvbit" ? ForeignFormat::Nvbit : ForeignFormat::Csv;
+    if (arguments.file.ends_with(".traceg") || arguments.file.ends_with(".trace"))
+        return ForeignFormat::Nvbit;
+    if (arguments.file.ends_with(".csv")) return ForeignFormat::Csv;
+    throw BadInput(arguments.file +
+                   ": neither .traceg nor .csv (unpack .xz first); --format nvbit or csv says which");
+}
+
+TraceHeader imported_header(const ImportedTrace& trace, const Machine& machine,
+                            const Invocation& invocation) {
+    TraceHeader header;
+    header.version = run_meta(invocation, machine, 1, 0).version;
+    header.kind = RecordKind::Line;
+    header.kernel = trace.launch.kernel.empty() ? "imported" : trace.launch.kernel;
+    header.title = header.kernel + ", imported";
+    header.mode = "grid";
+    header.gpu = machine.name;
+    header.gpu_hash = machine.file_hash;
+    return header;
+}
+
+ExitCode import_foreign(const Arguments& arguments, const Invocation& invocation) {
+    const Output output(invocation.common);
+    if (arguments.output.empty()) throw BadInput("trace import: where to? -o FILE.l2t");
+    const ForeignFormat format = foreign_format(arguments);
+    const auto ctas = static_cast<int>(parse_whole("--ctas-per-sm", arguments.ctas_per_sm, 0, 64));
+    const Machine machine = load_machine(arguments.gpu.empty() ? "h200" : arguments.gpu);
+    std::ifstream in(arguments.file);
+    if (!in) throw BadInput(arguments.file + ": cannot be opened");
+    const ImportedTrace trace = import_trace(in, arguments.file, format, machine, ctas);
+    StagedFile file(arguments.output);
+    TraceWriter writer(file.stream(), imported_header(trace, machine, invocation),
+                       std::span<const TraceWalk>());
+    for (const LineRecord& request : trace.requests) writer.add(request);
+    writer.finish(trace.sectors);
+    file.commit();
+    const std::string l1 = trace.l1_sectors == 0
+                               ? ""
+                               : fmt::format("{:.1f} %", 100.0 * static_cast<double>(trace.l1_hits) /
+                                                             static_cast<double>(trace.l1_sectors));
+    write_listing(output, {"l2lens/trace_imported",
+                           {"file", "ctas", "ctas_per_sm", "warp_accesses", "l1_hit", "requests", "sectors"},
+                           {{arguments.output, std::to_string(trace.ctas), std::to_string(trace.ctas_per_sm),
+                             std::to_string(trace.warp_accesses), l1, std::to_string(trace.requests.size()),
+                             std::to_string(trace.sectors)}}});
+    return ExitCode::Done;
+}
+
 ReplayReport report_of(const Arguments& arguments, const TraceReader& reader, const Machine& machine,
                        const ReplayResult& result) {
     const TraceHeader& header = reader.header();
@@ -303,7 +376,7 @@ void add_record(CLI::App& trace, Invocation& invocation, Commands& commands) {
 }  // namespace
 
 void add_trace_command(CLI::App& root, Invocation& invocation, Commands& commands) {
-    CLI::App* trace = root.add_subcommand("trace", "Traces: record, info, head, convert, replay");
+    CLI::App* trace = root.add_subcommand("trace", "Traces: record, import, info, head, convert, replay");
     trace->require_subcommand(1);
     trace->footer("The format, and how to feed the L2 from a program of your own: traces/README.md");
     add_record(*trace, invocation, commands);
@@ -314,6 +387,24 @@ void add_trace_command(CLI::App& root, Invocation& invocation, Commands& command
         app->add_option("file", arguments->file, "A trace, binary or text")->required();
         return app;
     };
+    const auto foreign = std::make_shared<Arguments>();
+    CLI::App* import =
+        add_command(*trace, "import", "Make another tool's trace of one kernel into one of ours", invocation);
+    import
+        ->add_option("file", foreign->file, "kernel-N.traceg of Accel-Sim's NVBit tracer, or accesses as CSV")
+        ->required();
+    import->add_option("--format", foreign->format, "auto (by the name), nvbit or csv")
+        ->capture_default_str();
+    import->add_option("--output,-o", foreign->output, "The trace")->option_text("FILE.l2t");
+    import->add_option("--gpu", foreign->gpu, "GPU whose SMs and L1s the CTAs run through (h200)");
+    import
+        ->add_option("--ctas-per-sm", foreign->ctas_per_sm,
+                     "CTAs at once on an SM; 0: what the trace's launch allows")
+        ->capture_default_str();
+    import->footer(
+        "Example:\n  l2lens trace import kernel-1.traceg -o kernel.l2t && l2lens trace replay kernel.l2t");
+    commands.push_back({import, [foreign, &invocation] { return import_foreign(*foreign, invocation); }});
+
     CLI::App* app = add("info", "What a trace holds, and whether it is whole");
     commands.push_back({app, [arguments, &invocation] { return info(*arguments, invocation); }});
 

@@ -72,4 +72,22 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 refuses "Not a directory" predict "${small[@]}" --json short.txt/x.json
 
+# Launches in sequence, on fewer SMs.
+expect 0 predict copy m=512 n=512 then copy m=512 n=512 --order row_major --json then.json
+expect 0 predict copy m=512 n=512 --order row_major --json one.json
+check "the second copy finds what the first left" python3 - <<'END'
+import json
+one, two = (json.load(open(f))["results"][0]["counters"] for f in ("one.json", "then.json"))
+assert one["lts__d_sectors_fill_device.sum"] == two["lts__d_sectors_fill_device.sum"] == 512 * 512 * 2 / 32
+# A far read of the first left a copy, so the second crosses the fabric with its writes alone.
+assert two["lrc__request_sectors_op_read_coalescable.sum"] == 2 * one["lrc__request_sectors_op_read_coalescable.sum"]
+END
+refuses "'then' stands between two kernels" predict copy then
+refuses "'then' stands between two kernels" predict then copy
+refuses "sequence of launches" predict norm_gate fused=false --engine tile
+refuses "sequence of launches" predict norm_gate fused=false --record-schedule s.csv
+expect 0 predict copy m=512 n=512 --order row_major --sms 8
+refuses "--sms" predict "${small[@]}" --sms 0
+refuses "h200 has 1 to 132 SMs, not 500" predict "${small[@]}" --sms 500
+
 finish

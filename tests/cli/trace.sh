@@ -46,6 +46,18 @@ check "it is no larger" test "$(stat -c %s small.l2t)" -le 8192
 expect 0 trace info small.l2t
 check "its reader is told" grep -q 'largest size' err
 
+# Other tools' traces: four lanes of one warp read a line, and again from the L1; another CTA adds to a sector of it.
+printf 'cta,warp,instruction,op,address,bytes\n0,0,0,R,0,64\n0,0,0,R,64,64\n0,0,3,R,0,128\n1,0,0,A,32,4\n' >access.csv
+expect 0 trace import access.csv -o access.l2t --gpu h200
+check "its requests are counted" grep -q '^access.l2t  2     1            3              50.0 %  2         5' out
+expect 0 trace replay access.l2t --json access.json
+check "and replayed" grep -q '"lts__t_sectors_srcunit_tex.sum": 5' access.json
+refuses "neither .traceg nor .csv" trace import box.l2t -o x.l2t
+refuses "where to?" trace import access.csv
+refuses "missing.csv: cannot be opened" trace import missing.csv -o x.l2t
+printf 'cta,warp\n' >short.csv
+refuses "short.csv:1: column 'instruction' is missing" trace import short.csv -o x.l2t
+
 # Mistakes.
 refuses "which kernel?" trace record -o x.l2t
 refuses "where to?" trace record gemm

@@ -47,10 +47,12 @@ SimulationResult Simulation::run(Executor& executor) {
     result.events[Event::L1Sectors] += demand_.l1_sectors;
     result.events[Event::L1Hits] += demand_.l1_hits;
     const std::uint64_t simulated =
-        result.events[Event::CoalescableSectors] + demand_.l1_hits + result.events[Event::TexWriteSectors];
+        result.events[Event::CoalescableSectors] + result.events[Event::TexWriteSectors];
     const std::uint64_t asked = demand_.load_sectors + demand_.store_sectors;
-    result.scale =
-        simulated > 0 ? static_cast<double>(asked) / static_cast<double>(simulated) : sample_.factor();
+    // The ratio evens out what the sample has too much of. What an L1 keeps answering is asked over and over,
+    // a few lines of which the sample may have any number, so then it has to be the lanes' share.
+    const bool by_ratio = simulated > 0 && demand_.l1_hits == 0;
+    result.scale = by_ratio ? static_cast<double>(asked) / static_cast<double>(simulated) : sample_.factor();
     result.time = time_;
     result.sm_cycles = cycles_;
     if (options_.record_schedule) result.schedule = by_launch_id(first_.launches, stays_);

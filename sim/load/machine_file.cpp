@@ -19,6 +19,7 @@
 #include "load/text_file.hpp"
 #include "machine/check.hpp"
 #include "machine/parameters.hpp"
+#include "machine/partition_mode.hpp"
 #include "machine/topology.hpp"
 
 namespace l2lens {
@@ -301,6 +302,13 @@ Machine parse_machine(std::string_view text, const std::string& file_name) {
 }
 
 Machine load_machine(const std::string& name_or_path) {
+    // "mi300x:cpx": a partition of it. A path may hold a colon of its own.
+    const std::size_t colon = name_or_path.rfind(':');
+    if (colon != std::string::npos && name_or_path.find('/', colon) == std::string::npos) {
+        Machine machine = load_machine(name_or_path.substr(0, colon));
+        take_partition(machine, name_or_path.substr(colon + 1));
+        return machine;
+    }
     const std::string file = find_model_file("gpus", name_or_path, ".toml").string();
     return parse_machine(read_text_file(file), file);
 }

@@ -95,6 +95,43 @@ TEST_CASE("Neighbouring lanes make one request a line, scattered ones a sector e
     CHECK(runs_of(backwards) == std::vector<ByteRun>{{1280, 128}});
 }
 
+TEST_CASE("What Morton order within 4 x 4 tiles does to a warp's requests", "[import]") {
+    // The texture of Composable Kernel's Morton example: fp32, 32 cells wide. A warp reads 32 cells of a row
+    // or of a column, or two neighbouring tiles, stored in rows or in Morton order tile by tile.
+    const auto in_rows = [](std::uint64_t y, std::uint64_t x) { return 4 * (32 * y + x); };
+    const auto in_morton = [](std::uint64_t y, std::uint64_t x) {
+        const std::uint64_t in_tile = (y & 2) << 2 | (x & 2) << 1 | (y & 1) << 1 | (x & 1);
+        return 4 * (16 * (y / 4 * 8 + x / 4) + in_tile);
+    };
+    struct Count {
+        std::size_t lines, sectors;
+    };
+    const auto count = [](auto&& address_of_lane) {
+        WarpAccess access;
+        access.lanes = 32;
+        for (std::size_t lane = 0; lane < 32; ++lane) access.address[lane] = address_of_lane(lane);
+        Count counted{0, 0};
+        std::uint64_t last = ~std::uint64_t{0};
+        for (const ByteRun& run : runs_of(access)) {
+            if (run.address / 128 != last) ++counted.lines;
+            last = run.address / 128;
+            counted.sectors += run.bytes / 32u;
+        }
+        return counted;
+    };
+    const auto row = [&](auto&& at) { return count([&](std::uint64_t lane) { return at(0, lane); }); };
+    const auto column = [&](auto&& at) { return count([&](std::uint64_t lane) { return at(lane, 0); }); };
+    const auto tiles = [&](auto&& at) {
+        return count([&](std::uint64_t lane) { return at(lane % 16 / 4, lane / 16 * 4 + lane % 4); });
+    };
+    CHECK((row(in_rows).lines == 1 && row(in_rows).sectors == 4));
+    CHECK((column(in_rows).lines == 32 && column(in_rows).sectors == 32));
+    CHECK((tiles(in_rows).lines == 4 && tiles(in_rows).sectors == 4));
+    CHECK((row(in_morton).lines == 4 && row(in_morton).sectors == 8));  // half of each sector goes unused
+    CHECK((column(in_morton).lines == 8 && column(in_morton).sectors == 16));
+    CHECK((tiles(in_morton).lines == 1 && tiles(in_morton).sectors == 4));
+}
+
 TEST_CASE("Stores keep the bytes that they write", "[import]") {
     CHECK(runs_of(lanes_at(1284, 4, 3, 4, Operation::Write)) == std::vector<ByteRun>{{1284, 12}});
     // Two bytes of every four: a run each.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Do the shipped kernels move what their algorithms say? Expected bytes are closed forms of each algorithm,
 // written here from its definition, not from the kernel files.
+#include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -297,4 +300,31 @@ TEST_CASE("Do copy, transpose and elementwise move every element once?", "[kerne
     auto moved = moved_by("elementwise", {"m=300", "n=200", "inputs=3"});
     for (const char* input : {"X1", "X2", "X3"}) CHECK(moved[input].loaded == bytes);
     CHECK(moved["Y"].stored == bytes);
+}
+
+TEST_CASE("Does the page on writing a kernel show the file that this test holds to its traffic?",
+          "[kernels]") {
+    const std::string folder = std::string(L2LENS_SOURCE_DIR) + "/docs/";
+    const auto text_of = [](const std::string& path) {
+        std::ifstream file(path);
+        std::ostringstream text;
+        text << file.rdbuf();
+        return text.str();
+    };
+    const std::string path = folder + "examples/add_rmsnorm.lua";
+    const std::string text = text_of(path);
+    REQUIRE_FALSE(text.empty());
+    CHECK(std::count(text.begin(), text.end(), '\n') <= 40);
+    // The page shows all of it but the licence.
+    CHECK(text_of(folder + "howto-kernel.md").find(text.substr(text.find("about"))) != std::string::npos);
+
+    const double tensor = 1000.0 * 4096 * 2;
+    auto moved = moved_by(path, {"tokens=1000"});
+    CHECK(moved["X"].loaded == tensor);
+    CHECK(moved["R"].loaded == tensor);
+    CHECK(moved["W"].loaded == 250.0 * 4096 * 2);  // by each of 250 CTAs
+    CHECK(moved["S"].stored == tensor);
+    CHECK(moved["S"].loaded == 0);
+    CHECK(moved["Y"].stored == tensor);
+    CHECK(moved_by(path, {"tokens=1000", "keep=false"})["S"].loaded == tensor);
 }

@@ -2,8 +2,10 @@
 // Dies with L2s of their own in front of one cache (MI300X), and what accesses tell the L2: counted by hand
 // on the teaching GPU made into such a machine.
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "load/machine_file.hpp"
 #include "schedule/dispatcher.hpp"
 #include "support/catch.hpp"
@@ -101,6 +103,40 @@ TEST_CASE("Workgroups are dealt to the dies in turn, whoever is free") {
         CHECK(start.tile % 8 == 5);
         CHECK(start.tile >= 304);
     }
+}
+
+TEST_CASE("A partition of an MI300X has its dies' CUs and L2s and its share of the memory") {
+    const Machine whole = load_machine("mi300x");
+    struct Row {
+        const char* mode;
+        int dies, memories;
+    };
+    for (const Row& row :
+         {Row{"spx", 8, 1}, Row{"dpx", 4, 1}, Row{"qpx", 2, 1}, Row{"cpx", 1, 1}, Row{"cpx-nps4", 1, 4}}) {
+        INFO(row.mode);
+        const Machine part = load_machine(std::string("mi300x:") + row.mode);
+        CHECK(part.partitions == row.dies);
+        CHECK(std::ssize(part.sms) == 38 * row.dies);
+        CHECK(part.l2_bytes() == row.dies * (std::int64_t{4} << 20));
+        CHECK(part.last_level.bytes * row.memories == whole.last_level.bytes);
+        CHECK(part.bandwidth.dram_bytes_per_ns * row.memories == whole.bandwidth.dram_bytes_per_ns);
+        std::vector<std::int32_t> ids(part.sms.size());
+        for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i);
+        Dispatcher dispatcher(part, ids, Mode::Grid, 1, 1);
+        for (const Start& start : dispatcher.first_wave())
+            CHECK(part.sms[static_cast<std::size_t>(start.slot)].partition == start.tile % row.dies);
+    }
+    const auto refusal = [](const char* name) -> std::string {
+        try {
+            load_machine(name);
+        } catch (const BadInput& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK_THAT(refusal("mi300x:spx-nps4"), ContainsSubstring("no more memory than compute"));
+    CHECK_THAT(refusal("mi300x:tpx"), ContainsSubstring("it is spx, dpx, qpx or cpx"));
+    CHECK_THAT(refusal("h200:cpx"), ContainsSubstring("no partition modes"));
 }
 
 TEST_CASE(

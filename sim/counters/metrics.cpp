@@ -71,6 +71,14 @@ double l1_sectors(const Events& e, const RunTotals& t) {
 double last_level_sectors(const Events& e, const RunTotals& t) {
     return sum(e, t, {LastLevelSectors});
 }
+// Lookups and misses of 128 B lines, as an MI300X' L2 counts them: a miss asks the fabric for its whole line.
+// Known of machines with a cache behind private L2s.
+double line_requests(const Events& e, const RunTotals& t) {
+    return e[LastLevelSectors] > 0 ? sum(e, t, {TexRequests}) : kUnknown;
+}
+double line_misses(const Events& e, const RunTotals& t) {
+    return e[LastLevelSectors] > 0 ? sum(e, t, {LastLevelSectors}) / 4 : kUnknown;
+}
 double hit_rate(const Events& e, const RunTotals& t) {
     return percent(l2_hits(e, t), l2_sectors(e, t));
 }
@@ -239,6 +247,15 @@ constexpr std::array kMetrics{
            [](const Events& e, const RunTotals& t) {
                return e[L1Sectors] > 0 ? sum(e, t, {L1Hits}) : kUnknown;
            }},
+
+    // An MI300X' names (rocprofv3), of its private L2s together.
+    Metric{"TCC_REQ_sum", Hardware, kRequests, "TCC_HIT_sum + TCC_MISS_sum",
+           "Requests at the tag stage of all channels of all dies, one a 128 B line.", "", line_requests},
+    Metric{"TCC_HIT_sum", Hardware, kRequests, "TCC_REQ_sum - TCC_MISS_sum",
+           "Requests whose line was there or on its way.", "A line on its way counts as found.",
+           [](const Events& e, const RunTotals& t) { return line_requests(e, t) - line_misses(e, t); }},
+    Metric{"TCC_MISS_sum", Hardware, kRequests, "sectors asked of the last level / 4",
+           "Requests that went on to the last level.", "Each die misses for itself.", line_misses},
 
     // Rates and times.
     Metric{"lts__t_sector_hit_rate.pct", Hardware, kPercent,

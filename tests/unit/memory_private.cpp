@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "counters/metrics.hpp"
 #include "load/machine_file.hpp"
 #include "schedule/dispatcher.hpp"
 #include "support/catch.hpp"
@@ -50,6 +51,12 @@ TEST_CASE("Each die fetches a line for itself, and the memory is read once for b
     CHECK(run.events()[Event::LastLevelSectors] == 2 * 8 * 4);
     CHECK(run.events()[Event::LastLevelHits] == 8 * 4);
     CHECK(run.events()[Event::FillSectors] == 8 * 4);
+    RunTotals totals;
+    totals.scale = 1;
+    const auto counters = evaluate_metrics(MetricKind::Hardware, run.events(), totals);
+    CHECK(counters.at("TCC_REQ_sum") == 2 * 8);
+    CHECK(counters.at("TCC_MISS_sum") == 2 * 8);
+    CHECK(counters.at("TCC_HIT_sum") == 0);
     CHECK(run.events()[Event::FabricReadSectors] == 0);  // no line has a home among the L2s
     run.run({reads(0, lines), reads(1, lines)});
     CHECK(run.events()[Event::LastLevelSectors] == 2 * 8 * 4);  // both have them now

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's own header where it is installed; else the few names of it that these kernels use, so that a bare clang with an
-// AMD GPU target can check that they compile.
+// HIP's own header where it is installed; else the few names of it that these kernels use, so that a bare
+// clang with an AMD GPU target can check that they compile.
 #pragma once
 
 #if __has_include(<hip/hip_runtime.h>)
@@ -33,8 +33,8 @@ __device__ inline void __syncthreads() {
 
 namespace l2lens::hip {
 
-// What a workgroup computes: the order as a table by workgroup id, as the CUDA kernels take it. Workgroup i runs on XCD i
-// mod 8 of an MI300X, so an XCD remap is another table.
+// What a workgroup computes: the order as a table by workgroup id, as the CUDA kernels take it. Workgroup i
+// runs on XCD i mod 8 of an MI300X, so an XCD remap is another table.
 struct Tile {
     int row;
     int column;

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // l2lens explain WORD: a counter, a metric, a parameter of a machine, an order or a word of the field.
 #include <memory>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/nearest.hpp"
-#include "cli/glossary.hpp"
+#include "cli/file_output.hpp"
 #include "cli/invocation.hpp"
 #include "cli/output.hpp"
-#include "counters/metrics.hpp"
+#include "glossary/entry.hpp"
 #include "load/machine_file.hpp"
-#include "machine/parameters.hpp"
-#include "order/order.hpp"
 #include "report/listing.hpp"
 
 namespace l2lens::cli {
@@ -21,87 +18,78 @@ namespace {
 struct Arguments {
     std::string word;
     std::string gpu = "h200";
+    bool markdown = false;
 };
 
 using Fields = std::vector<std::vector<std::string>>;  // label, text
 
-Fields explain(const Metric& metric) {
-    Fields fields{{metric.kind == MetricKind::Hardware ? "counter" : "metric", std::string(metric.id)},
-                  {"unit", std::string(unit_name(metric.unit))},
-                  {"meaning", std::string(metric.meaning)},
-                  {"formula", std::string(metric.formula)}};
-    if (!metric.hint.empty()) fields.push_back({"hint", std::string(metric.hint)});
-    return fields;
+void add(Fields& fields, const std::string& label, const std::string& text) {
+    if (!text.empty()) fields.push_back({label, text});
 }
 
-Fields explain(const ParameterInfo& info, const std::string& gpu) {
-    Fields fields{{"parameter", std::string(info.key)}, {"meaning", std::string(info.meaning)}};
+// The value of a parameter on a GPU, and who says so.
+void add_value(Fields& fields, const std::string& key, const std::string& gpu) {
     const Machine machine = load_machine(gpu);
     for (const Parameter& parameter : machine.parameters) {
-        if (parameter.key != info.key) continue;
-        fields.push_back(
-            {"on " + machine.name, parameter.value + (parameter.unit.empty() ? "" : " " + parameter.unit)});
-        fields.push_back(
-            {"source", fmt::format("{} ({}:{})", parameter.source, machine.file, parameter.line)});
+        if (parameter.key != key) continue;
+        add(fields, "on " + machine.name,
+            parameter.value + (parameter.unit.empty() ? "" : " " + parameter.unit));
+        add(fields, "source", fmt::format("{} ({}:{})", parameter.source, machine.file, parameter.line));
     }
+}
+
+Fields fields_of(const Entry& entry, const std::string& gpu) {
+    Fields fields{{std::string(kind_name(entry.kind)), entry.word}};
+    add(fields, "unit", entry.unit);
+    add(fields, "meaning", entry.meaning);
+    add(fields, entry.kind == EntryKind::Order ? "written" : "formula", entry.formula);
+    add(fields, "vendor", entry.vendor);
+    add(fields, "model", entry.model);
+    add(fields, "hint", entry.hint);
+    add(fields, "range", entry.range);
+    add(fields, "source", entry.source);
+    if (entry.kind == EntryKind::Parameter) add_value(fields, entry.word, gpu);
     return fields;
-}
-
-Fields explain(const OrderInfo& info) {
-    return {{"order", info.usage}, {"usual", info.usual}, {"meaning", info.meaning}, {"source", info.source}};
-}
-
-// An order may come with its parameters: group_m:8 is group_m.
-std::optional<Fields> look_up(const std::string& word, const std::string& gpu) {
-    if (const Metric* metric = find_metric(word)) return explain(*metric);
-    if (const ParameterInfo* parameter = find_parameter(word)) return explain(*parameter, gpu);
-    for (const OrderInfo& info : order_catalogue()) {
-        if (info.name == word.substr(0, word.find(':'))) return explain(info);
-    }
-    for (const Word& entry : glossary()) {
-        if (entry.word == word) return Fields{{"word", word}, {"meaning", std::string(entry.meaning)}};
-    }
-    return std::nullopt;
 }
 
 Listing everything() {
     Listing listing{"l2lens/words", {"word", "kind", "meaning"}, {}};
-    const auto add = [&](std::string_view word, const char* kind, std::string_view meaning) {
-        listing.rows.push_back({std::string(word), kind, std::string(meaning)});
-    };
-    for (const Word& entry : glossary()) add(entry.word, "word", entry.meaning);
-    for (const Metric& metric : all_metrics()) {
-        add(metric.id, metric.kind == MetricKind::Hardware ? "counter" : "metric", metric.meaning);
-    }
-    for (const OrderInfo& info : order_catalogue()) add(info.name, "order", info.meaning);
-    for (const ParameterInfo& parameter : parameter_table())
-        add(parameter.key, "parameter", parameter.meaning);
+    for (const Entry& entry : all_entries())
+        listing.rows.push_back({entry.word, std::string(kind_name(entry.kind)), entry.meaning});
     return listing;
 }
 
 [[noreturn]] void unknown(const std::string& word) {
     std::vector<std::string> words;
-    for (const auto& row : everything().rows) words.push_back(row[0]);
+    for (const Entry& entry : all_entries()) words.push_back(entry.word);
     const std::string nearest = nearest_name(word, words);
     throw BadInput(fmt::format(
         "explain: nothing is called '{}'{}", word,
         nearest.empty() ? "; l2lens explain lists all words" : "; did you mean '" + nearest + "'?"));
 }
 
+ExitCode list(const Output& output) {
+    const Listing listing = everything();
+    output.write({[&](bool colour) { return listing_text(listing, colour, 110); },
+                  [&] { return listing_json(listing); }, [&] { return listing_csv(listing); }});
+    return ExitCode::Done;
+}
+
 ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
-    if (arguments.word.empty()) {
-        const Listing listing = everything();
-        output.write({[&](bool colour) { return listing_text(listing, colour, 110); },
-                      [&] { return listing_json(listing); }, [&] { return listing_csv(listing); }});
+    if (arguments.markdown) {
+        if (!arguments.word.empty())
+            throw BadInput("explain: --markdown is all words; leave '" + arguments.word + "' out");
+        write_stdout(glossary_markdown());
         return ExitCode::Done;
     }
-    const auto fields = look_up(arguments.word, arguments.gpu);
-    if (!fields) unknown(arguments.word);
-    const Listing listing{"l2lens/explanation", {"field", "text"}, *fields};
+    if (arguments.word.empty()) return list(output);
+    const auto entry = find_entry(arguments.word);
+    if (!entry) unknown(arguments.word);
+    const Listing listing{"l2lens/explanation", {"field", "text"}, fields_of(*entry, arguments.gpu)};
     const auto text = [&](bool) {
         std::string lines;
-        for (const auto& field : *fields) lines += fmt::format("{:<10} {}\n", field[0], field[1]);
+        for (const auto& field : listing.rows) lines += fmt::format("{:<10} {}\n", field[0], field[1]);
         return lines;
     };
     output.write({text, [&] { return listing_json(listing); }, [&] { return listing_csv(listing); }});
@@ -118,6 +106,7 @@ void add_explain_command(CLI::App& root, Invocation& invocation, Commands& comma
                     "As in lts__t_sectors.sum, latency.fabric_request, group_m, sector; all of "
                     "them without it");
     app->add_option("--gpu", arguments->gpu, "GPU whose parameters are shown")->capture_default_str();
+    app->add_flag("--markdown", arguments->markdown, "All of them as docs/glossary.md has them");
     commands.push_back({app, [arguments, &invocation] { return run(*arguments, invocation); }});
 }
 

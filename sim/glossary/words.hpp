@@ -5,13 +5,13 @@
 #include <span>
 #include <string_view>
 
-namespace l2lens::cli {
+namespace l2lens {
 
 struct Word {
     std::string_view word;
     std::string_view meaning;
 };
 
-std::span<const Word> glossary();
+std::span<const Word> words();
 
-}  // namespace l2lens::cli
+}  // namespace l2lens

@@ -10,6 +10,7 @@ namespace l2lens {
 namespace {
 
 constexpr std::uint32_t kSetsShown = 16;  // of all slices together: what fits a terminal
+constexpr std::size_t kWaysShown = 8;     // of larger sets the empty ways are counted
 
 std::uint64_t count(SectorMask sectors) {
     return static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(sectors)));
@@ -58,7 +59,11 @@ std::string Lesson::set_row(int partition, int lane, std::uint32_t set, const La
     std::vector<HeldLine> by_age(ways.begin(), ways.end());
     std::ranges::stable_sort(by_age, {}, [](const HeldLine& way) { return way.last; });
     std::string row;
+    const auto empty = std::ranges::count(by_age, false, &HeldLine::used);
+    const bool small = by_age.size() <= kWaysShown;
+    if (!small && empty > 0) row = fmt::format("{:<14}", fmt::format(" {} empty", empty));
     for (const HeldLine& way : by_age) {
+        if (!small && !way.used) continue;
         const bool touched = way.used && way.line == step.line && step.partition == partition &&
                              step.lane == lane && is_lookup(step);
         std::string cell = way.used ? fmt::format("{:#x} {}", way.line, sectors_picture(way.valid)) : "-";
@@ -74,7 +79,7 @@ std::string Lesson::sets(std::size_t step, bool colour) {
     const LaneStep& now = access(step).step;
     const int lanes = machine_.l2.slices_per_partition;
     const bool all = contents_.sets() * static_cast<std::uint32_t>(machine_.slices()) <= kSetsShown &&
-                     contents_.ways() <= 8;
+                     contents_.ways() <= static_cast<int>(kWaysShown);
     std::string text;
     for (int slice = 0; slice < machine_.slices(); ++slice) {
         const int partition = slice / lanes;

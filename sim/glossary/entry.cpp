@@ -24,6 +24,11 @@ constexpr std::array kNeutral{
                 "NVIDIA: lts__t_sector_hit_rate.pct; AMD: 100 * TCC_HIT_sum / (TCC_HIT_sum + TCC_MISS_sum), "
                 "of requests"},
     NeutralNote{"l2_sectors", "NVIDIA: lts__t_sectors.sum; AMD counts requests: TCC_REQ_sum"},
+    NeutralNote{"l1_hit_rate_pct",
+                "NVIDIA: l1tex__t_sector_hit_rate.pct, of all loads; AMD: 1 - TCP_TCC_READ_REQ_sum / "
+                "TCP_TOTAL_CACHE_ACCESSES_sum"},
+    NeutralNote{"last_level_hit_rate_pct",
+                "AMD: hits of the Infinity Cache (MALL); NVIDIA has no such cache"},
     NeutralNote{"merged_pct", "NVIDIA: the quotient of two lrc__ counters (Hopper and later)"},
     NeutralNote{"fabric_pct", "NVIDIA: lts__t_sectors_srcunit_ltcfabric.sum / lts__t_sectors.sum"},
     NeutralNote{"dram_read_bytes",

@@ -34,6 +34,10 @@ constexpr std::array<EventNote, kEventCount> kNotes{{
     {FillSectors, "FillSectors", "Lane::read_dram"},
     {WritebackSectors, "WritebackSectors", "Lane::write_back"},
     {DeliveredSectors, "DeliveredSectors", kRead},
+    {L1Sectors, "L1Sectors", "Gpc::take_from_l1"},
+    {L1Hits, "L1Hits", "Gpc::take_from_l1"},
+    {LastLevelSectors, "LastLevelSectors", "Lane::fetch_sectors"},
+    {LastLevelHits, "LastLevelHits", "Lane::fetch_sectors"},
 }};
 
 }  // namespace

@@ -39,6 +39,11 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"sm.tensor_8bit", "cycles of a step = its flops / sm.tensor_8bit", "QGMMA, IMMA", "math_rate"},
     {"sm.tensor_tf32", "cycles of a step = its flops / sm.tensor_tf32", "wgmma .tf32", "math_rate"},
 
+    {"sm.l1", "L1 = what of sm.l1 the CTAs' shared memory leaves, when sm.l1_holds_shared",
+     "unified L1/shared memory (NVIDIA); vL1D, TCP (AMD)", "L1Cache, from Gpc::take_from_l1"},
+    {"sm.l1_holds_shared", "true: L1 = sm.l1 - shared memory as the driver configures it",
+     "unified data cache (NVIDIA, since Volta)", "l1_bytes() in kernel/residency.cpp"},
+
     {"l2.slices_per_partition", "slices = topology.partitions * l2.slices_per_partition",
      "lts units (lts__t_sectors.sum / .avg); TCC channels (AMD)", "AddressMap::lane; one Lane for each"},
     {"l2.slice", "sets of a slice = l2.slice / (128 B * l2.ways)", "l2CacheSize is the sum; TCC",
@@ -51,6 +56,16 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "cudaLimitMaxL2FetchGranularity", "promote(), from Lane::on_read"},
     {"l2.tensor_fetch", "sectors filled = those missing, widened to whole l2.tensor_fetch bytes",
      "CU_TENSOR_MAP_L2_PROMOTION_L2_128B", "promote(), from Lane::on_read"},
+
+    {"l2.private", "true: a partition fetches from the memory whatever it misses",
+     "an L2 for each XCD (AMD)", "Lane::is_home"},
+
+    {"last_level.size", "sets of a lane's share = last_level.size / (slices of a partition * 128 B * last_level.ways)",
+     "Infinity Cache, MALL (AMD)", "LastLevelCache"},
+    {"last_level.ways", "a set holds last_level.ways lines", "Infinity Cache, MALL (AMD)", "LastLevelCache"},
+    {"last_level.latency", "data = its turn + last_level.latency", "", "Lane::fetch_sectors"},
+    {"last_level.bandwidth", "a sector takes 32 B * slices / last_level.bandwidth ns of the slice's share", "",
+     "MemoryTiming::last_level_sector, in Lane::fetch_sectors"},
 
     {"hash.home_masks", "bit i of home = parity(address & mask i)", "",
      "AddressMap::home"},
@@ -112,6 +127,8 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"launch.persistent_gap", "next tile = end of the last + launch.persistent_gap", "",
      "Dispatcher (modes static and dynamic)"},
     {"launch.stagger", "start of launch id i of the first wave = i * launch.stagger", "", "Dispatcher::first_wave"},
+    {"launch.round_robin", "true: partition of a CTA = its launch id mod topology.partitions",
+     "workgroups are dealt to the XCDs in turn (AMD)", "Dispatcher::next_cluster (mode grid)"},
     {"launch.exit_jitter", "exit = end of the epilogue + uniform(0, launch.exit_jitter)", "", "Gpc::retire"},
 });
 // clang-format on

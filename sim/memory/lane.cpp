@@ -168,14 +168,16 @@ void Lane::on_read(Picoseconds now, const Request& request) {
     events_[Event::TexReadPromoted] += static_cast<std::uint64_t>(count(missing) - count(asked_missing));
     const SectorMask valid = line.valid;
     line.valid |= missing;
-    if (observer_ != nullptr)
-        tell_request(LaneStep::Kind::Read, now, request, partition, {found, valid, missing}, entry);
+    last_level_had_ = 0;
     if (is_home(request.line, partition)) {
         line.ready = std::max(line.ready, fetch_sectors(slice, request.line, looked_up + t_.miss, missing));
         wheel_.push(line.ready, Action{Kind::Answer, static_cast<std::uint8_t>(partition), 0, 0, 0, entry});
     } else {
         fetch_missing(looked_up, partition, entry, found.way, missing);
     }
+    if (observer_ != nullptr)
+        tell_request(LaneStep::Kind::Read, now, request, partition, {found, valid, missing, last_level_had_},
+                     entry);
 }
 
 // The sectors are here, or on their way.
@@ -226,13 +228,15 @@ void Lane::on_home_lookup(Picoseconds now, const Action& action) {
     events_[Event::FabricReadHits] += static_cast<std::uint64_t>(sectors) - missed;
     events_[Event::FabricReadMisses] += missed;
     const SectorMask valid = line.valid;
+    last_level_had_ = 0;
     Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
     if (missing != 0) {
         ready = fetch_sectors(home, action.line, looked_up + t_.miss, missing);
         line.valid |= missing;
         line.ready = std::max(line.ready, ready);
     }
-    if (observer_ != nullptr) tell_home(LaneStep::Kind::HomeRead, now, action, {found, valid, missing});
+    if (observer_ != nullptr)
+        tell_home(LaneStep::Kind::HomeRead, now, action, {found, valid, missing, last_level_had_});
     Action reply = action;
     reply.kind = Kind::HomeReply;
     wheel_.push(ready, reply);
@@ -303,6 +307,7 @@ Lane::Looked Lane::store(Picoseconds now, Slice& home, LineNumber number, Sector
     const SectorCache::Found found = look_up(now, home, number);
     SectorCache::Line& line = home.cache.at(found.way);
     const auto fetched = static_cast<SectorMask>(partial & ~line.valid);
+    last_level_had_ = 0;
     if (fetched != 0) {
         const Picoseconds ready = fetch_sectors(home, number, now + t_.miss, fetched);
         line.ready = std::max(line.ready, ready);
@@ -314,7 +319,7 @@ Lane::Looked Lane::store(Picoseconds now, Slice& home, LineNumber number, Sector
     line.dirty |= sectors;
     const SectorMask cleaned = home.cache.clean_beyond(model_.map.set(number), model_.machine.l2.dirty_ways);
     write_back(now, home, cleaned);
-    return {found, valid, fetched, cleaned};
+    return {found, valid, fetched, last_level_had_, cleaned};
 }
 
 void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
@@ -351,6 +356,7 @@ void Lane::write_back(Picoseconds now, Slice& slice, SectorMask sectors) {
 Picoseconds Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors) {
     if (!last_level_) return read_dram(slice, from, count(sectors));
     const LastLevelCache::Found found = last_level_->read(line, sectors);
+    last_level_had_ = found.sectors;
     events_[Event::LastLevelSectors] += static_cast<std::uint64_t>(count(sectors));
     events_[Event::LastLevelHits] += static_cast<std::uint64_t>(count(found.sectors));
     take_turn(slice.last_level_free, from, count(sectors) * t_.last_level_sector);

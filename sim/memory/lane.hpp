@@ -110,8 +110,9 @@ private:
     // What a lookup found and did, for an observer.
     struct Looked {
         SectorCache::Found found{};
-        SectorMask valid = 0;    // before
-        SectorMask fetched = 0;  // missing sectors that it set out to fetch
+        SectorMask valid = 0;       // before
+        SectorMask fetched = 0;     // missing sectors that it set out to fetch
+        SectorMask last_level = 0;  // of those, which the cache in front of the memory had
         SectorMask cleaned = 0;
     };
 
@@ -168,6 +169,7 @@ private:
     RandomStream random_;
     Events events_;
     const int number_;
+    SectorMask last_level_had_ = 0;  // of the last fetch_sectors(), for the observer
     LaneObserver* observer_ = nullptr;
 };
 

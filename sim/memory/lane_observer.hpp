@@ -37,6 +37,7 @@ struct LaneStep {
     SectorMask valid = 0;         // before: sectors that were there, or on their way
     SectorMask after = 0;         // valid sectors afterwards
     SectorMask fetched = 0;       // sectors it set out to fetch, promoted ones included
+    SectorMask last_level = 0;    // of those, which the cache in front of the memory had
     SectorMask written_back = 0;  // dirty sectors that left with the line that made room
     SectorMask cleaned = 0;       // dirty sectors of a line of the set that were written back in time
 };

@@ -24,6 +24,7 @@ void Lane::add_lookup(LaneStep& step, const Looked& looked) const {
     step.valid = looked.valid;
     step.after = line.valid;
     step.fetched = looked.fetched;
+    step.last_level = looked.last_level;
     step.written_back = looked.found.written_back;
     step.cleaned = looked.cleaned;
 }

@@ -114,7 +114,8 @@ Tally Lesson::tally(std::size_t step) const {
         if (s.kind == LaneStep::Kind::Read || s.kind == LaneStep::Kind::HomeRead)
             tally.hits += count(static_cast<SectorMask>(s.asked & s.valid));
         if (home_step) tally.over_fabric += asked;
-        if (narrator_.home_of(s.line) == s.partition) tally.from_dram += count(s.fetched);
+        if (narrator_.home_of(s.line, s.partition) == s.partition)
+            tally.from_dram += count(static_cast<SectorMask>(s.fetched & ~s.last_level));
     }
     return tally;
 }

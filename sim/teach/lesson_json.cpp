@@ -47,7 +47,7 @@ Json facts(const Access& access, const Narrator& narrator, const HeldLine& displ
                  {"address", static_cast<std::uint64_t>(step.line) * kLineBytes},
                  {"slice", narrator.slice_of(step)},
                  {"partition", step.partition},
-                 {"home", narrator.home_of(step.line)},
+                 {"home", narrator.home_of(step.line, step.partition)},
                  {"set", narrator.set_of(step.line)},
                  {"asked", sector_list(step.asked)}};
     if (access.sm >= 0) json["sm"] = access.sm;
@@ -56,6 +56,7 @@ Json facts(const Access& access, const Narrator& narrator, const HeldLine& displ
         json["valid_before"] = sector_list(step.valid);
         json["valid_after"] = sector_list(step.after);
         json["fetched"] = sector_list(step.fetched);
+        json["from_last_level"] = sector_list(step.last_level);
         json["written_back"] = sector_list(static_cast<SectorMask>(step.written_back));
         json["cleaned"] = sector_list(step.cleaned);
         json["displaced_line"] = displaced.used ? Json(displaced.line) : Json();

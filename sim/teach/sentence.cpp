@@ -123,13 +123,29 @@ std::string Narrator::fetch(const LaneStep& step, const std::string& from) const
     return text;
 }
 
+// DRAM, or the cache in front of it.
+std::string Narrator::from_memory(const LaneStep& step) const {
+    if (step.last_level == 0) return "DRAM";
+    if (step.last_level == step.fetched) return "the cache in front of the memory";
+    return fmt::format("the cache in front of the memory, which has {}, and DRAM",
+                       sectors_text(step.last_level));
+}
+
+// The one used longest ago, if no cache hint says otherwise.
+std::string Narrator::why_it_leaves(const LaneStep& step, const Contents& before) const {
+    const std::uint64_t last = before.displaced_by(step).last;
+    for (const HeldLine& way : before.set(step.partition, step.lane, map_.set(step.line))) {
+        if (way.last < last) return "whose cache hint lets it leave first";
+    }
+    return "the one of the set unused for longest";
+}
+
 // Who left, and what went back to DRAM.
 std::string Narrator::room(const LaneStep& step, const Contents& before) const {
     std::string text;
     const HeldLine displaced = before.displaced_by(step);
     if (displaced.used) {
-        text +=
-            fmt::format("; line {:#x}, the one of the set unused for longest, makes room", displaced.line);
+        text += fmt::format("; line {:#x}, {}, makes room", displaced.line, why_it_leaves(step, before));
     }
     if (step.written_back != 0) {
         text += fmt::format(" and {} to DRAM",
@@ -152,10 +168,10 @@ std::string Narrator::answer(const Access& access) const {
 std::string Narrator::read(const Access& access, const Contents& before) const {
     const LaneStep& step = access.step;
     std::string text = fmt::format("{} reads {}: {}", who(access), line_text(step), found(step));
-    const int home = map_.home(step.line);
+    const int home = home_of(step.line, step.partition);
     if (step.fetched != 0) {
         const std::string from = home == step.partition
-                                     ? std::string("DRAM")
+                                     ? from_memory(step)
                                      : fmt::format("slice {} over the fabric, for partition {} is its home",
                                                    home * machine_.l2.slices_per_partition + step.lane, home);
         text += ", " + fetch(step, from);
@@ -166,12 +182,12 @@ std::string Narrator::read(const Access& access, const Contents& before) const {
 std::string Narrator::home_read(const LaneStep& step, const Contents& before) const {
     std::string text = fmt::format("partition {}, the home of {}, is asked over the fabric: {}",
                                    step.partition, line_text(step), found(step));
-    if (step.fetched != 0) text += ", " + fetch(step, "DRAM");
+    if (step.fetched != 0) text += ", " + fetch(step, from_memory(step));
     return text + room(step, before) + "; a copy crosses to the partition that asked";
 }
 
 std::string Narrator::write(const LaneStep& step, const Contents& before) const {
-    const int home = map_.home(step.line);
+    const int home = home_of(step.line, step.partition);
     std::string text =
         fmt::format("an SM of GPC {} writes {} of {}", step.gpc, sectors_text(step.asked), line_text(step));
     if (home == step.partition) {

@@ -34,13 +34,19 @@ public:
     // Slices are numbered through the partitions, as in lts__t_sectors's units.
     int slice_of(const LaneStep& step) const;
     std::uint32_t set_of(LineNumber line) const { return map_.set(line); }
-    int home_of(LineNumber line) const { return map_.home(line); }
+    // The partition that fetches the line from the memory when `asking` misses it: where each partition is
+    // private, that one itself.
+    int home_of(LineNumber line, int asking) const {
+        return machine_.l2.private_partitions ? asking : map_.home(line);
+    }
 
 private:
     std::string who(const Access& access) const;
     std::string where(const LaneStep& step) const;
     std::string found(const LaneStep& step) const;
     std::string fetch(const LaneStep& step, const std::string& from) const;
+    std::string from_memory(const LaneStep& step) const;
+    std::string why_it_leaves(const LaneStep& step, const Contents& before) const;
     std::string room(const LaneStep& step, const Contents& before) const;
     std::string read(const Access& access, const Contents& before) const;
     std::string home_read(const LaneStep& step, const Contents& before) const;

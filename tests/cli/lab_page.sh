@@ -29,7 +29,7 @@ in_page 1 "$say const one = element(\"sentence\").textContent; element(\"next\")
 check "steps forwards and backwards" grep -qx 'true,true,true,true' out
 in_page 1 "$say const colour = () => getComputedStyle(document.body).backgroundColor; const one = colour(); element(\"theme\").click(); const two = colour(); element(\"theme\").click(); say([one !== two, one === colour()]);"
 check "the theme changes and changes back" grep -qx 'true,true' out
-in_page 8 "$say element(\"choice1\").click(); element(\"form\").requestSubmit(); say(element(\"verdict\").textContent);"
+in_page 8 "$say element(\"choice2\").click(); element(\"form\").requestSubmit(); say(element(\"verdict\").textContent);"
 check "a choice is judged" grep -q '^Right\. ' out
 
 finish

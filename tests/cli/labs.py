@@ -62,8 +62,11 @@ def cases(pages):
                                                                       96: "home partition"}, 7),
         # An XOR hash that is one to one on a power-of-two stride: each of 8 slices has 8 of 64 lines.
         7: (1, one(first[7])["channel_max_over_mean"], {8: "modulo 8"}, 3),
-        8: ("xcd_tall+row_major", min(xcds, key=lambda order: xcds[order]["dram_read_bytes"]),
-            {"row_major": "8 tile columns", "xcd_tall+group_m:4": "do not add up"}, None),
+        # What a die reads, in pieces of 16 KiB: all 16 of A and for each of 16 rows 4 of B; 4 of A and 4 times all 16 of B; 4 of A
+        # and twice all of B.
+        8: (min({"row_major": 16 + 16 * 4, "xcd_tall+row_major": 4 + 4 * 16, "xcd_tall+group_m:2": 4 + 2 * 16}.items(),
+                key=lambda item: item[1])[0], min(xcds, key=lambda order: xcds[order]["dram_read_bytes"]),
+            {"row_major": "all of A", "xcd_tall+row_major": "share only A"}, None),
     }
 
 

@@ -42,7 +42,7 @@ Events added_up(const Tape& tape, const Machine& machine) {
         const LaneStep& step = access.step;
         const std::uint64_t asked = sectors(step.asked);
         const std::uint64_t missing = sectors(static_cast<SectorMask>(step.asked & ~step.valid));
-        const bool at_home = map.home(step.line) == step.partition;
+        const bool at_home = machine.l2.private_partitions || map.home(step.line) == step.partition;
         if (step.kind == Kind::Merged) events[Event::MergedSectors] += asked;
         if (step.kind == Kind::Merged || step.kind == Kind::Read) {
             events[Event::CoalescableRequests] += 1;
@@ -69,7 +69,11 @@ Events added_up(const Tape& tape, const Machine& machine) {
             events[Event::FabricWriteSectors] += asked;
             events[Event::FabricReadMisses] += sectors(step.fetched);
         }
-        if (at_home) events[Event::FillSectors] += sectors(step.fetched);
+        if (at_home) {
+            events[Event::FillSectors] += sectors(static_cast<SectorMask>(step.fetched & ~step.last_level));
+            if (machine.last_level.bytes > 0) events[Event::LastLevelSectors] += sectors(step.fetched);
+            events[Event::LastLevelHits] += sectors(step.last_level);
+        }
         events[Event::WritebackSectors] += sectors(step.written_back) + sectors(step.cleaned);
     }
     events[Event::DeliveredSectors] = events[Event::CoalescableSectors];  // without multicast
@@ -84,6 +88,7 @@ TEST_CASE("A tape adds up to the counters of its run") {
         launch("tiny", "copy", {"m=64", "n=256", "bm=8", "bn=64"}),
         launch("tiny", "strided", {"pieces=40", "bytes=48", "stride=80", "passes=3", "ctas=4"}),
         launch("tiny", "transpose", {"m=64", "n=64"}),
+        launch("mi300x", "gemm", {"m=512", "n=512", "k=128", "bm=64", "bn=64"}),
         launch("v100", "gemm", {"m=256", "n=256", "k=128", "bm=64", "bn=64"}),
         launch("h200", "gemm", {"m=512", "n=512", "k=128"}),
     };

@@ -48,7 +48,10 @@ constexpr std::array kNeutral{
 };
 
 std::string vendor_of(const Metric& metric) {
-    if (metric.kind == MetricKind::Hardware) return fmt::format("Nsight Compute and CUPTI: {}", metric.id);
+    if (metric.kind == MetricKind::Hardware) {
+        return fmt::format("{}: {}", metric.id.starts_with("TCC_") ? "rocprofv3" : "Nsight Compute and CUPTI",
+                           metric.id);
+    }
     const auto* note = std::ranges::find(kNeutral, metric.id, &NeutralNote::id);
     return note == kNeutral.end() ? "" : std::string(note->vendor);
 }

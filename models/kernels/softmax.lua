@@ -23,7 +23,7 @@ function kernel(p)
     local exponentials = 16  -- of an SM a cycle: CUDA C++ Programming Guide, arithmetic throughput, cc 9.0
     -- Registers of gpu/kernels: a row that is held takes four per 16 B of a thread.
     local held = cdiv(p.cols * sizeof(p.dtype), 16 * 32 * p.warps)
-    local registers = p.passes > 1 and 48 or held <= 1 and 32 or held <= 4 and 40 or held <= 8 and 64 or 128
+    local registers = p.passes > 1 and 48 or held <= 2 and 32 or held <= 4 and 40 or held <= 8 and 64 or 128
     return {
         title = string.format("softmax %dx%d %s, %d chunk(s) a row, %d pass(es)", p.rows, p.cols, p.dtype, p.chunks, p.passes),
         grid = {{"row", p.rows}, {"chunk", p.chunks}},

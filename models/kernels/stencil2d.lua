@@ -24,7 +24,7 @@ function kernel(p)
             grid = {{"m", cdiv(p.m, bm)}, {"n", cdiv(p.n, bn)}},
             path = p.path,
             warps = p.warps,
-            registers = 40,
+            registers = 48,
             shared_memory = (bm + 2 * r) * (bn + 2 * r) * sizeof(p.dtype),
             prologue_ns = 200,
             epilogue_ns = 100,

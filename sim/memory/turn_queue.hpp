@@ -18,8 +18,7 @@ public:
 
     void push(int queue, std::int32_t item) {
         Queue& q = queues_[static_cast<std::size_t>(queue)];
-        if (static_cast<std::size_t>(item) >= next_.size())
-            next_.resize(static_cast<std::size_t>(item) + 1, -1);
+        while (next_.size() <= static_cast<std::size_t>(item)) next_.push_back(-1);
         next_[static_cast<std::size_t>(item)] = -1;
         if (q.first < 0) {
             q.first = item;

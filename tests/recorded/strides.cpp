@@ -23,8 +23,9 @@ double fullest_over_mean(const Machine& machine, const AddressMap& map, std::uin
     std::vector<double> lines(static_cast<std::size_t>(machine.slices()), 0);
     for (std::uint64_t i = 0; i < count; ++i) {
         const auto line = static_cast<LineNumber>((base + i * stride) / kLineBytes);
-        const int partition = machine.sms[i % machine.sms.size()].partition;
-        ++lines[static_cast<std::size_t>(partition * machine.l2.slices_per_partition + map.lane(line))];
+        const auto partition = static_cast<std::size_t>(machine.sms[i % machine.sms.size()].partition);
+        const auto slices = static_cast<std::size_t>(machine.l2.slices_per_partition);
+        ++lines[partition * slices + static_cast<std::size_t>(map.lane(line))];
     }
     return *std::max_element(lines.begin(), lines.end()) / mean(lines);
 }

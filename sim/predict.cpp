@@ -86,7 +86,10 @@ PreparedKernel::PreparedKernel(const Machine& machine, const Kernel& kernel, Mod
     auto parts = std::make_unique<Parts>(machine, kernel, mode, engine);
     for (const Kernel& next : kernel.then)
         parts->then.push_back(std::make_unique<Parts>(machine, next, mode, engine));
-    if (engine == Engine::Tile) parts->boxes.emplace(machine, parts->work, parts->map, executor);
+    if (engine == Engine::Tile) {
+        parts->boxes.emplace(machine, parts->work, parts->map, executor,
+                             StepUnits::of(parts->work, parts->resident));
+    }
     parts->slice_requests = requested_per_slice(parts->work, parts->map);
     parts_ = std::move(parts);
 }

@@ -2,11 +2,13 @@
 // How long boxes take on the SMs' side, at the SM clock of the moment.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "base/units.hpp"
 #include "machine/machine.hpp"
+#include "schedule/math_rate.hpp"
 
 #include "tile/box_table.hpp"
 
@@ -14,16 +16,23 @@ namespace l2lens {
 
 // Times of the boxes of one shape.
 struct BoxPace {
-    Picoseconds busy = 0;        // of the load engine that sends its requests
+    Picoseconds busy = 0;        // of the load engine that sends the requests of one of its steps
+    Picoseconds half_step = 0;   // from the middle request of a step to the step's last one
     Picoseconds half_span = 0;   // from its middle request to its last one
     Picoseconds in_sm = 0;       // of an SM's port
     Picoseconds last_in_sm = 0;  // its last line's share of that
+
+    // From the last line of its first step to its middle one: negative for a single step.
+    Picoseconds first_step_to_middle() const { return half_span - 2 * half_step; }
 };
 
 class BoxPaces {
 public:
-    BoxPaces(const Machine& machine, const BoxTable& boxes)
-        : machine_(machine), boxes_(boxes), paces_(boxes.shapes().size()) {}
+    BoxPaces(const Machine& machine, const Kernel& kernel, const BoxTable& boxes)
+        : machine_(machine),
+          boxes_(boxes),
+          cycles_per_flop_(1.0 / math_rate(machine, kernel.math)),
+          paces_(boxes.shapes().size()) {}
 
     const BoxPace& of(std::uint32_t shape) const { return paces_[shape]; }
 
@@ -37,8 +46,13 @@ public:
         for (std::size_t i = 0; i < paces_.size(); ++i) {
             const BoxShape& shape = boxes_.shapes()[i];
             if (shape.requests == 0) continue;
-            paces_[i].busy = static_cast<Picoseconds>(shape.requests * line);
-            paces_[i].half_span = static_cast<Picoseconds>((shape.requests - 1) * line / 2);
+            const double requests = static_cast<double>(shape.requests) / shape.steps;
+            const double half_step = std::max(requests - 1, 0.0) * line / 2;
+            const double between = picoseconds * (shape.math_flops * cycles_per_flop_ + shape.math_cycles);
+            paces_[i].busy = static_cast<Picoseconds>(requests * line);
+            paces_[i].half_step = static_cast<Picoseconds>(half_step);
+            paces_[i].half_span = static_cast<Picoseconds>(
+                half_step + (shape.steps - 1) * std::max(between, line * requests) / 2);
             paces_[i].in_sm = static_cast<Picoseconds>(shape.sectors * landing);
             paces_[i].last_in_sm = paces_[i].in_sm / static_cast<Picoseconds>(shape.requests);
         }
@@ -47,6 +61,7 @@ public:
 private:
     const Machine& machine_;
     const BoxTable& boxes_;
+    double cycles_per_flop_;
     std::vector<BoxPace> paces_;  // per shape
     double cycle_ = 0;
 };

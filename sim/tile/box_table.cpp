@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string>
 
 #include "base/error.hpp"
@@ -68,9 +69,26 @@ public:
           fetch_(walk.path == Path::Tma ? machine.l2.tensor_fetch_bytes : machine.l2.fetch_bytes),
           distinct_(lines_are_distinct(tensor, walk)) {}
 
-    Measured step(std::int64_t k) {
+    // The boxes of steps [begin, end), which have no lines in common.
+    Measured unit(std::int64_t begin, std::int64_t end) {
         Measured box;
         requests_.clear();
+        for (std::int64_t k = begin; k < end; ++k) add_step(k, box);
+        box.shape.steps = static_cast<std::uint32_t>(end - begin);
+        if (distinct_) {
+            box.lines = box.shape.requests;
+            for (BoxPart& part : box.shape.part) {
+                part.missed = part.missed_after = part.sectors;
+                part.fetched_after = part.fetched;
+            }
+        } else {
+            measure_shared(box);
+        }
+        return box;
+    }
+
+private:
+    void add_step(std::int64_t k, Measured& box) {
         for_each_line(tensor_, walk_, k, [&](const LineRequest& request) {
             if (box.shape.requests++ == 0) {
                 box.first = request.line;
@@ -91,19 +109,8 @@ public:
                 requests_.push_back(request);
             }
         });
-        if (distinct_) {
-            box.lines = box.shape.requests;
-            for (BoxPart& part : box.shape.part) {
-                part.missed = part.missed_after = part.sectors;
-                part.fetched_after = part.fetched;
-            }
-        } else {
-            measure_shared(box);
-        }
-        return box;
     }
 
-private:
     // Lines that several requests, or the box before, ask for.
     void measure_shared(Measured& box) {
         std::stable_sort(requests_.begin(), requests_.end(),
@@ -152,13 +159,26 @@ private:
 };
 
 std::uint64_t hash_of(const BoxShape& shape) {
-    std::uint64_t h = shape.requests;
+    std::uint64_t h = mix64(shape.requests ^ std::uint64_t{shape.steps} << 32) ^
+                      mix64(std::bit_cast<std::uint64_t>(shape.math_flops)) ^
+                      std::bit_cast<std::uint64_t>(shape.math_cycles);
     for (const BoxPart& part : shape.part) {
         for (const std::uint32_t n : {part.requests, part.sectors, part.partial, part.lines, part.missed,
                                       part.fetched, part.missed_after, part.fetched_after})
             h = mix64(h ^ n);
     }
     return h;
+}
+
+// What a CTA computes between two steps of each walk.
+std::vector<const Work::Phase*> phases_of_walks(const Work& work) {
+    std::vector<const Work::Phase*> phases(work.walks(), nullptr);
+    for (std::size_t tile = 0; tile < work.kernel().programs.size(); ++tile) {
+        for (const Work::Phase& phase : work.program(static_cast<std::int32_t>(tile))) {
+            for (const std::int32_t walk : work.loads(phase)) phases[static_cast<std::size_t>(walk)] = &phase;
+        }
+    }
+    return phases;
 }
 
 // Boxes of whole lines, or whose misses bring whole lines, are held together with others of the same lines.
@@ -170,28 +190,38 @@ bool holds_whole_lines(const Measured& box) {
 
 }  // namespace
 
-BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& map, Executor& executor) {
+BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& map, Executor& executor,
+                   const StepUnits& units)
+    : units_(units) {
     if (machine.partitions > kMostHomes) {
         throw BadInput(machine.name + " has " + std::to_string(machine.partitions) +
                        " L2 partitions; the tile engine knows at most " + std::to_string(kMostHomes) +
                        ": take --engine line");
     }
-    first_step_.push_back(0);
+    first_unit_.push_back(0);
     for (std::size_t w = 0; w < work.walks(); ++w) {
-        first_step_.push_back(first_step_.back() +
-                              static_cast<std::size_t>(work.walk_steps(static_cast<std::int32_t>(w))));
+        first_unit_.push_back(first_unit_.back() + static_cast<std::size_t>(units.units(
+                                                       work.walk_steps(static_cast<std::int32_t>(w)))));
     }
-    std::vector<Measured> measured(first_step_.back());
+    const std::vector<const Work::Phase*> phases = phases_of_walks(work);
+    std::vector<Measured> measured(first_unit_.back());
     executor.for_each(work.walks(), [&](std::size_t w) {
         const BoxWalk& walk = work.walk(static_cast<std::int32_t>(w));
+        const std::int64_t steps = work.walk_steps(static_cast<std::int32_t>(w));
         WalkMeasure measure(machine, work.kernel().tensors[static_cast<std::size_t>(walk.tensor)], walk, map);
-        for (std::size_t i = first_step_[w]; i < first_step_[w + 1]; ++i)
-            measured[i] = measure.step(static_cast<std::int64_t>(i - first_step_[w]));
+        for (std::size_t i = first_unit_[w]; i < first_unit_[w + 1]; ++i) {
+            const auto unit = static_cast<std::int64_t>(i - first_unit_[w]);
+            const std::int64_t begin = units.begin(unit);
+            measured[i] = measure.unit(begin, begin + units.length(unit, steps));
+            if (measured[i].shape.steps == 1 || phases[w] == nullptr) continue;
+            measured[i].shape.math_flops = phases[w]->math_flops;
+            measured[i].shape.math_cycles = phases[w]->math_cycles;
+        }
     });
 
     DenseIds box_ids(measured.size()), region_ids(measured.size()), shape_ids(measured.size());
     std::vector<std::size_t> first_of_box, first_of_region;  // where each was met first
-    box_of_step_.reserve(measured.size());
+    box_of_unit_.reserve(measured.size());
     for (std::size_t w = 0; w < work.walks(); ++w) {
         const BoxWalk& walk = work.walk(static_cast<std::int32_t>(w));
         const std::uint64_t kind =
@@ -201,7 +231,7 @@ BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& m
             {static_cast<std::uint8_t>(walk.multicast), static_cast<std::uint8_t>(walk.multicast_axis)});
         Totals& totals = totals_.emplace_back();
         std::uint32_t region_before = kNoRegion;
-        for (std::size_t i = first_step_[w]; i < first_step_[w + 1]; ++i) {
+        for (std::size_t i = first_unit_[w]; i < first_unit_[w + 1]; ++i) {
             const Measured& m = measured[i];
             totals.requests += m.shape.requests;
             totals.sectors += m.shape.sectors;
@@ -231,7 +261,7 @@ BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& m
                 first_of_box.push_back(i);
                 boxes_.push_back({region, m.shares_before ? region_before : kNoRegion, shape});
             }
-            box_of_step_.push_back(id);
+            box_of_unit_.push_back(id);
             region_before = boxes_[id].region;
         }
     }

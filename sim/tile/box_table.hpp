@@ -3,6 +3,9 @@
 // CTAs load are one number, boxes of the same size one shape, and boxes of the same lines (two half-line
 // boxes side by side) one region: what the L2 holds. Made once per kernel and read by all its orders.
 //
+// Steps that a StepUnits takes as one make one box here: all their lines, the last step's following the first
+// one's at the pace of the math between them.
+//
 // Approximate where boxes of different shapes cover the same lines: they are held and fetched once each.
 // Boxes that follow each other in a walk and share lines (rows that are no multiple of 128 B) are not: a box
 // knows how much of it the one before has brought.
@@ -19,6 +22,7 @@
 #include "schedule/work.hpp"
 
 #include "tile/recency.hpp"
+#include "tile/step_units.hpp"
 
 namespace l2lens {
 
@@ -43,6 +47,9 @@ struct BoxShape {
     std::array<BoxPart, kMostHomes> part;
     std::uint32_t requests = 0;  // of both
     std::uint32_t sectors = 0;
+    std::uint32_t steps = 1;  // that it is the boxes of
+    double math_flops = 0;    // between two of them; 0 for one step
+    double math_cycles = 0;
 
     friend bool operator==(const BoxShape&, const BoxShape&) = default;
 };
@@ -56,11 +63,14 @@ struct Box {
 class BoxTable {
 public:
     // Throws BadInput for a machine of more than kMostHomes partitions. Walks are expanded on all threads.
-    BoxTable(const Machine& machine, const Work& work, const AddressMap& map, Executor& executor);
+    BoxTable(const Machine& machine, const Work& work, const AddressMap& map, Executor& executor,
+             const StepUnits& units = {});
 
-    // The box of step k of a walk.
-    std::uint32_t box(std::int32_t walk, std::int64_t k) const {
-        return box_of_step_[first_step_[static_cast<std::size_t>(walk)] + static_cast<std::size_t>(k)];
+    const StepUnits& units() const { return units_; }
+
+    // The box of unit u of a walk: of its step u, when every step is a unit.
+    std::uint32_t box(std::int32_t walk, std::int64_t u) const {
+        return box_of_unit_[first_unit_[static_cast<std::size_t>(walk)] + static_cast<std::size_t>(u)];
     }
     // A walk's whole demand.
     struct Totals {
@@ -84,8 +94,9 @@ public:
     const std::array<double, kSetClasses>& set_fullness() const { return fullness_; }
 
 private:
-    std::vector<std::size_t> first_step_;     // of a walk, into box_of_step_
-    std::vector<std::uint32_t> box_of_step_;  // of all walks, one after another
+    StepUnits units_;
+    std::vector<std::size_t> first_unit_;     // of a walk, into box_of_unit_
+    std::vector<std::uint32_t> box_of_unit_;  // of all walks, one after another
     std::vector<Totals> totals_;
     std::vector<Cast> casts_;
     std::vector<Box> boxes_;

@@ -11,14 +11,13 @@ namespace l2lens {
 struct TileEvent {
     enum class Kind : std::uint8_t {
         Begin,       // a CTA begins to load; a: slot
-        Read,        // a box's middle line reaches the slices; a: box, b: landing
-        Write,       // the same for a store; a: box, b: GPC
+        Write,       // a stored box's middle line reaches the slices; a: box, b: GPC
         HomeLookup,  // a box's lines of the other home are looked up there; a: box, b: who asks (partition)
         Fetch,       // the last of a box's lines is at DRAM; a: box, b: home
         HomeReply,   // and leaves its home for the other partition; a: box, b: who asked
         HomeWrite,   // stored lines of the other home arrive there; a: box, b: partition they come from
-        Answer,      // a box's last line reaches the GPC; a: entry
-        Issue,       // a CTA's step goes to the tensor cores; a: slot
+        Landed,      // a step's boxes are at their GPC; a: slot, b: stage
+        Issue,       // a CTA's step may go to the tensor cores; a: slot
         MathDone,    // and leaves them; a: slot
         Exit,        // a CTA is over; a: slot
     };

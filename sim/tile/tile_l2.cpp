@@ -6,6 +6,18 @@
 #include <cmath>
 
 namespace l2lens {
+namespace {
+
+// Entries to begin with: more than are open at a time.
+constexpr std::size_t kEntriesOfSlot = 12;
+
+MemoryTiming timing_of(const Machine& machine, Picoseconds way_in) {
+    MemoryTiming timing = MemoryTiming::of(machine);
+    timing.slice_to_sm += way_in;
+    return timing;
+}
+
+}  // namespace
 
 TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, int ctas_per_sm,
                double lines_per_line, std::uint64_t seed, TileWheel& wheel)
@@ -13,17 +25,21 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
       boxes_(boxes),
       paces_(paces),
       wheel_(wheel),
-      t_(MemoryTiming::of(machine)),
+      way_in_(from_ns(machine.latency.sm_to_slice_ns +
+                      machine.latency.load_issue_cycles / machine.clock.sm_max_ghz)),
+      t_(timing_of(machine, way_in_)),
       dram_jitter_(static_cast<Picoseconds>(t_.dram_jitter_ps)),
       dram_opens_(t_.dram + static_cast<Picoseconds>(t_.dram_jitter_ps * std::log(lines_per_line))),
       dram_sector_(static_cast<double>(t_.dram_sector) / machine.l2.slices_per_partition),
       hit_ramp_(
           static_cast<Picoseconds>(machine.latency.slice_spread_cycles * 1000.0 / machine.clock.sm_max_ghz)),
+      longest_hit_(t_.hit + hit_ramp_),
       curve_(t_.dram_jitter_ps),
       max_requesters_(machine.coalescer.present ? machine.coalescer.max_requesters : 1),
       gpcs_(static_cast<std::uint32_t>(machine.gpcs)),
+      cpcs_per_gpc_(static_cast<std::size_t>(machine.cpcs_per_gpc)),
       partition_of_gpc_(gpcs_),
-      cpc_ports_(gpcs_ * Landing::kMostCpcs),
+      flows_(port_of(gpcs_, 0)),
       parts_(boxes.regions() * kMostHomes * kMostHomes),
       slices_(static_cast<std::size_t>(machine.partitions),
               Slices(boxes.regions() * kMostHomes, capacities(),
@@ -37,6 +53,8 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
     for (Share share = 1; share <= kAll; ++share)
         log_share_[share] = static_cast<float>(std::log(static_cast<double>(share) / kAll));
     if (max_requesters_ > 1) opened_.assign(boxes.boxes() * gpcs_, 0);
+    entries_.resize(std::bit_ceil(kEntriesOfSlot * gpc_of_slot_.size()));
+    landings_.resize(entries_.size());
     for (const BoxShape& shape : boxes.shapes()) {
         ShapeTurns turns;
         for (std::size_t home = 0; home < kMostHomes; ++home) {
@@ -71,6 +89,7 @@ TileL2::Turns TileL2::turns_of(const BoxPart& part) const {
         return static_cast<Picoseconds>(std::lround(n * static_cast<double>(each) / slices));
     };
     Turns turns;
+    turns.requests = part.requests;
     turns.tag = turn(part.requests, t_.tag);
     turns.tag_write = turn(part.requests, t_.tag_write);
     turns.output = turn(part.sectors, t_.output_sector);
@@ -80,30 +99,40 @@ TileL2::Turns TileL2::turns_of(const BoxPart& part) const {
     return turns;
 }
 
-void TileL2::read(Picoseconds now, std::uint32_t id, Landing landing) {
-    const Box box = boxes_.at(id);
-    const BoxShape& shape = boxes_.shape(box);
+Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id, Landing landing) {
+    const Box& box = boxes_.at(id);
     const std::uint32_t gpc = gpc_of_slot_[static_cast<std::size_t>(landing.slot())];
     const std::uint32_t partition = partition_of_gpc_[gpc];
-    if (joins_others(landing)) {
-        const std::uint32_t last = opened_[static_cast<std::size_t>(id) * gpcs_ + gpc];
-        if (last < entries_.size()) {
-            Entry& open = entries_[last];
-            if (open.box == id && open.gpc == gpc && open.requesters < max_requesters_ &&
-                join(now, id, shape, partition, open, landing))
-                return;
-        }
+    const std::uint64_t key = static_cast<std::uint64_t>(id) * gpcs_ + gpc;
+    const bool joins_others = this->joins_others(landing);
+    if (joins_others) {
+        const std::uint32_t last = opened_[key];
+        const Entry& open = entries_[last];
+        if (open.key == key && open.requesters < max_requesters_ && !over(open, reached) &&
+            join(now, reached, box, partition, last, landing))
+            return open.unresolved == 0 ? last_at_gpc(open) : kUnknown;
     }
 
     // Its own lookup, in the requester's own partition.
-    const std::uint32_t index = open_entry(id, gpc, landing);
+    const std::uint32_t index = take_entry();
+    if (joins_others) opened_[key] = index;
+    Entry& entry = entries_[index];
     Slices& slices = slices_[partition];
     const ShapeTurns& turns = turns_[box.shape];
-    const Picoseconds looked_up = slices.tag.take(now, turns.tag);
-    entries_[index].looked_up = looked_up;
-    entries_[index].done = looked_up + t_.hit;
+    // The slices' tags serve boxes in the order in which they leave their SMs.
+    const Picoseconds looked_up = reached + slices.tag.take(now, turns.tag) - now;
+    entry.looked_up = looked_up;
+    entry.opens = kUnknown;
+    entry.done = looked_up + t_.hit;
+    entry.key = key;
+    entry.shape = box.shape;
+    entry.gpc = static_cast<std::uint8_t>(gpc);
+    entry.cpcs = static_cast<std::uint8_t>(landing.cpcs());
+    entry.requesters = 1;
+    entry.unresolved = 0;
+    entry.pending = {};
     for (std::uint32_t home = 0; home < kMostHomes; ++home) {
-        if (shape.part[home].requests == 0) continue;
+        if (turns.part[home].requests == 0) continue;
         const Share share = missing(box.region, partition, home);
         if (share == 0) {
             slices.log.use(unit_of(box.region, home));
@@ -111,37 +140,57 @@ void TileL2::read(Picoseconds now, std::uint32_t id, Landing landing) {
             miss(looked_up, id, partition, home, share);
         }
         Part& there = part(box.region, partition, home);
-        const Share landing_share = pending(now, there);
+        const Share landing_share = pending(reached, there);
         if (landing_share == 0) continue;
-        entries_[index].pending[home] = static_cast<std::uint16_t>(landing_share);
+        entry.pending[home] = static_cast<std::uint16_t>(landing_share);
         await(index, home, there);
     }
-    Entry& entry = entries_[index];
     if (!entry.late()) {
         const Picoseconds half = paces_.of(box.shape).half_span;
-        slices.output.add(now, entry.done - half, entry.done + half, turns.output);
+        flows_.add(output_of(partition), flows_.span(entry.done - half, entry.done + half), turns.output);
     }
-    if (entry.unresolved == 0) answer(now, index);
+    if (entry.unresolved != 0) {
+        landings_[index][0] = landing;
+        return kUnknown;
+    }
+    answer(now, entry);
+    return last_at_gpc(entry);
 }
 
 // Merges what can be merged with an open entry's requests; true when that is most of the box. The rest are
 // lookups that hit.
-bool TileL2::join(Picoseconds now, std::uint32_t id, const BoxShape& shape, std::uint32_t partition,
-                  Entry& open, Landing landing) {
-    const std::uint32_t region = boxes_.at(id).region;
+bool TileL2::join(Picoseconds now, Picoseconds reached, const Box& box, std::uint32_t partition,
+                  std::uint32_t index, Landing landing) {
+    Entry& open = entries_[index];
+    const BoxShape& shape = boxes_.shape(box);
     std::uint32_t sectors = 0, requests = 0;
-    for (std::uint32_t home = 0; home < kMostHomes; ++home) {
-        const Share share = joins(now, open, part(region, partition, home), home);
-        sectors += share_of(shape.part[home].sectors, share);
-        requests += share_of(shape.part[home].requests, share);
+    if (!open.late()) {
+        const Share share = within_hit(reached - open.looked_up);
+        sectors = share_of(shape.sectors, share);
+        requests = share_of(shape.requests, share);
+    } else {
+        for (std::uint32_t home = 0; home < kMostHomes; ++home) {
+            const Share share = joins(reached, open, part(box.region, partition, home), home);
+            sectors += share_of(shape.part[home].sectors, share);
+            requests += share_of(shape.part[home].requests, share);
+        }
     }
     if (sectors == 0) return false;
     events_[Event::MergedSectors] += sectors;
     events_[Event::TexRequests] -= requests;  // see events()
     if (2 * sectors < shape.sectors) return false;
-    open.landing[open.requesters++] = landing;
-    if (open.unresolved == 0 && (landing.cpcs() & ~std::uint32_t{open.cpcs}) != 0)
-        send(now, open, stream_of(open, paces_.of(boxes_.at(id).shape).half_span), landing.cpcs());
+    const std::size_t place = open.requesters++;
+    if (reached < open.looked_up) {  // left later, but is nearer
+        open.looked_up = reached;
+        if (!open.late()) open.done = reached + t_.hit;
+    }
+    const std::uint32_t further = landing.cpcs() & ~std::uint32_t{open.cpcs};
+    open.cpcs |= static_cast<std::uint8_t>(further);
+    if (open.unresolved != 0) {
+        landings_[index][place] = landing;
+    } else if (further != 0) {
+        send(now, open.gpc, open.shape, stream_of(open), further);
+    }
     return true;
 }
 
@@ -162,26 +211,18 @@ Share TileL2::within_hit(Picoseconds since_lookup) const {
     return static_cast<Share>(left * kAll / (2 * hit_ramp_));
 }
 
-std::uint32_t TileL2::open_entry(std::uint32_t box, std::uint32_t gpc, Landing landing) {
-    std::uint32_t index;
-    if (free_entries_.empty()) {
-        index = static_cast<std::uint32_t>(entries_.size());
-        entries_.emplace_back();
-    } else {
-        index = free_entries_.back();
-        free_entries_.pop_back();
+// The entry that was opened longest ago, of those whose data's time is known. By then it is over: there are
+// twice as many as wait.
+std::uint32_t TileL2::take_entry() {
+    const std::size_t size = entries_.size();
+    for (std::size_t waiting = 0; waiting < size / 2; ++waiting) {
+        const std::size_t index = next_entry_++ & (size - 1);
+        if (entries_[index].unresolved == 0) return static_cast<std::uint32_t>(index);
     }
-    Entry& entry = entries_[index];
-    entry.opens = kUnknown;
-    entry.box = box;
-    entry.gpc = static_cast<std::uint8_t>(gpc);
-    entry.cpcs = 0;
-    entry.requesters = 1;
-    entry.unresolved = 0;
-    entry.pending = {};
-    entry.landing[0] = landing;
-    if (joins_others(landing)) opened_[static_cast<std::size_t>(box) * gpcs_ + gpc] = index;
-    return index;
+    entries_.resize(2 * size);
+    landings_.resize(2 * size);
+    next_entry_ = static_cast<std::uint32_t>(size);
+    return next_entry_++;
 }
 
 // A share of a part is not in the requester's partition: it comes from DRAM, or from its home.
@@ -200,12 +241,15 @@ void TileL2::miss(Picoseconds looked_up, std::uint32_t id, std::uint32_t partiti
         return;
     }
     Part& there = part(box.region, partition, home);
-    there.awaited = true;
-    there.opens = kUnknown;
-    there.last_after = 0;
-    there.filling = static_cast<std::uint16_t>(share);
+    expect(there, share);
     there.sectors = fetched;
     wheel_.push(looked_up + t_.miss + t_.fabric_request, {id, partition, TileEvent::Kind::HomeLookup});
+}
+
+void TileL2::expect(Part& part, Share share) {
+    part.awaited = true;
+    part.opens = part.last = kUnknown;
+    part.filling = static_cast<std::uint16_t>(share);
 }
 
 void TileL2::await(std::uint32_t index, std::uint32_t home, Part& there) {
@@ -216,7 +260,7 @@ void TileL2::await(std::uint32_t index, std::uint32_t home, Part& there) {
         there.first_waiting = static_cast<std::int32_t>(index);
     } else {
         entry.opens = std::min(entry.opens, there.opens);
-        entry.done = std::max(entry.done, there.last());
+        entry.done = std::max(entry.done, there.last);
     }
 }
 
@@ -227,30 +271,28 @@ void TileL2::ask_dram(Picoseconds at, std::uint32_t id, std::uint32_t home, std:
     Part& there = part(box.region, home, home);
     events_[Event::FillSectors] += sectors;
     const Picoseconds half = paces_.of(box.shape).half_span;
-    slices_[home].dram.add(at - t_.miss, at - half, at + half,
-                           turns_[box.shape].part[home].dram * share / kAll);
-    there.awaited = true;
-    there.opens = kUnknown;
-    there.last_after = 0;
-    there.filling = static_cast<std::uint16_t>(share);
-    wheel_.push(at + half, {id, home, TileEvent::Kind::Fetch});
+    flows_.add(dram_of(home), flows_.span(at - half, at + half),
+               turns_[box.shape].part[home].dram * share / kAll);
+    expect(there, share);
+    wheel_.push(at - paces_.of(box.shape).first_step_to_middle(), {id, home, TileEvent::Kind::Fetch});
 }
 
 // DRAM's queue as the last line has found it gives the time at which the part lands.
 void TileL2::fetch(Picoseconds now, std::uint32_t id, std::uint32_t home) {
     const Box box = boxes_.at(id);
     Part& there = part(box.region, home, home);
-    const Picoseconds turn = now - paces_.of(box.shape).half_span + slices_[home].dram.backlog(now);
+    const Picoseconds turn =
+        now + paces_.of(box.shape).first_step_to_middle() + flows_.backlog(dram_of(home), now);
     const double log_lines =
         turns_[box.shape].part[home].log_lines + static_cast<double>(log_share_[there.filling]);
     const Picoseconds last = turn + t_.dram + curve_.slowest(log_lines, random_);
     there.awaited = false;
     there.opens = turn + dram_opens_;
-    there.last_after = static_cast<std::uint32_t>(std::max<Picoseconds>(last - there.opens, 1));
+    there.last = std::max(last, there.opens + 1);
     resolve(now, there, home);
     if (!there.copy_waits) return;
     there.copy_waits = false;
-    reply(now, there.opens, id, home ^ 1u);
+    reply(there.opens, id, home ^ 1u);
 }
 
 void TileL2::home_lookup(Picoseconds now, std::uint32_t id, std::uint32_t asking) {
@@ -279,35 +321,36 @@ void TileL2::home_lookup(Picoseconds now, std::uint32_t id, std::uint32_t asking
     if (there.awaited) {
         there.copy_waits = true;
     } else {
-        reply(now, looked_up + t_.hit, id, asking);
+        reply(looked_up + t_.hit, id, asking);
     }
 }
 
 // The home's lines leave for the copy as they are there, from `found` on.
-void TileL2::reply(Picoseconds now, Picoseconds found, std::uint32_t id, std::uint32_t asking) {
+void TileL2::reply(Picoseconds found, std::uint32_t id, std::uint32_t asking) {
     const Box box = boxes_.at(id);
     const std::uint32_t home = asking ^ 1u;
     const Picoseconds half = paces_.of(box.shape).half_span;
     const Turns& turns = turns_[box.shape].part[home];
     const Part& there = part(box.region, home, home);
     Part& copy = part(box.region, asking, home);
-    const Picoseconds first = std::max(found, there.opens), last = std::max(found, there.last());
+    const Picoseconds first = std::max(found, there.opens), last = std::max(found, there.last);
     copy.opens = first + t_.fabric_reply;
-    copy.last_after = static_cast<std::uint32_t>(std::max<Picoseconds>(last - first, 1));
-    slices_[home].output.add(now, first - half, last + half, turns.output * copy.filling / kAll);
-    slices_[home].fabric.add(now, first - half, last + half, turns.fabric * copy.filling / kAll);
-    wheel_.push(last + half, {id, asking, TileEvent::Kind::HomeReply});
+    copy.last = copy.opens + std::max<Picoseconds>(last - first, 1);
+    const Flows::Span span = flows_.span(first - half, last + half);
+    flows_.add(output_of(home), span, turns.output * copy.filling / kAll);
+    flows_.add(fabric_of(home), span, turns.fabric * copy.filling / kAll);
+    wheel_.push(last - paces_.of(box.shape).first_step_to_middle(), {id, asking, TileEvent::Kind::HomeReply});
 }
 
 // The last line is ready to leave its home, and now waits for its slice's output port and the fabric.
 void TileL2::home_reply(Picoseconds now, std::uint32_t id, std::uint32_t asked) {
     const Box box = boxes_.at(id);
     const std::uint32_t home = asked ^ 1u;
-    Slices& slices = slices_[home];
     Part& copy = part(box.region, asked, home);
-    const Picoseconds wait = std::max(slices.output.backlog(now), slices.fabric.backlog(now));
-    const Picoseconds last = now - paces_.of(box.shape).half_span + wait + t_.fabric_reply;
-    copy.last_after = static_cast<std::uint32_t>(std::max<Picoseconds>(last - copy.opens, 1));
+    const Picoseconds wait =
+        std::max(flows_.backlog(output_of(home), now), flows_.backlog(fabric_of(home), now));
+    const Picoseconds last = now + paces_.of(box.shape).first_step_to_middle() + wait + t_.fabric_reply;
+    copy.last = std::max(last, copy.opens + 1);
     copy.awaited = false;
     resolve(now, copy, home);
 }
@@ -316,11 +359,15 @@ void TileL2::home_reply(Picoseconds now, std::uint32_t id, std::uint32_t asked) 
 void TileL2::resolve(Picoseconds now, Part& there, std::uint32_t home) {
     for (std::int32_t i = there.first_waiting; i >= 0;) {
         Entry& entry = entries_[static_cast<std::size_t>(i)];
-        const std::int32_t next = entry.next_waiting[home];
+        const Landings& landings = landings_[static_cast<std::size_t>(i)];
+        i = entry.next_waiting[home];
         entry.opens = std::min(entry.opens, there.opens);
-        entry.done = std::max(entry.done, there.last());
-        if (--entry.unresolved == 0) answer(now, static_cast<std::uint32_t>(i));
-        i = next;
+        entry.done = std::max(entry.done, there.last);
+        if (--entry.unresolved != 0) continue;
+        answer(now, entry);
+        const Picoseconds at = last_at_gpc(entry);
+        for (std::size_t n = 0; n < entry.requesters; ++n)
+            arrivals_.push_back({at, entry.shape, landings[n]});
     }
     there.first_waiting = -1;
 }
@@ -343,7 +390,7 @@ void TileL2::write(Picoseconds now, std::uint32_t id, std::uint32_t gpc) {
         }
         keep_copy(looked_up, box.region, partition, home, written);
         const Picoseconds half = paces_.of(box.shape).half_span;
-        slices.fabric.add(now, looked_up - half, looked_up + half, turns.fabric);
+        flows_.add(fabric_of(partition), flows_.span(looked_up - half, looked_up + half), turns.fabric);
         wheel_.push(looked_up + t_.fabric_request, {id, partition, TileEvent::Kind::HomeWrite});
     }
 }
@@ -358,7 +405,7 @@ void TileL2::home_write(Picoseconds now, std::uint32_t id, std::uint32_t from) {
 }
 
 // Writes to the home. What is not wholly written and not there is fetched first.
-void TileL2::store(Picoseconds now, std::uint32_t id, std::uint32_t home, bool far) {
+void TileL2::store(Picoseconds looked_up, std::uint32_t id, std::uint32_t home, bool far) {
     const Box box = boxes_.at(id);
     const BoxPart& written = boxes_.shape(box).part[home];
     const Share share = missing(box.region, home, home);
@@ -370,11 +417,10 @@ void TileL2::store(Picoseconds now, std::uint32_t id, std::uint32_t home, bool f
         hold(box.region, home, home, written.lines);
         const std::uint32_t fetched = share_of(written.partial, share);
         if (fetched > 0) {
-            ask_dram(now + t_.miss, id, home, fetched, share);
+            ask_dram(looked_up + t_.miss, id, home, fetched, share);
             events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] += fetched;
         } else if (!there.awaited) {
-            there.opens = now;
-            there.last_after = 0;
+            there.opens = there.last = looked_up;
         }
     }
     const std::uint32_t unit = unit_of(box.region, home);
@@ -401,8 +447,7 @@ void TileL2::keep_copy(Picoseconds now, std::uint32_t region, std::uint32_t part
     hold(region, partition, home, written.lines);
     Part& copy = part(region, partition, home);
     if (copy.awaited) return;
-    copy.opens = now;
-    copy.last_after = 0;
+    copy.opens = copy.last = now;
 }
 
 // Makes a part the youngest unit of its partition.
@@ -423,42 +468,37 @@ void TileL2::let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t h
 void TileL2::write_back(Part& written, std::uint32_t partition, std::uint32_t sectors) {
     written.sectors -= sectors;
     events_[Event::WritebackSectors] += sectors;
-    slices_[partition].dram.add(0, 0, 0, static_cast<Picoseconds>(sectors * dram_sector_));
+    flows_.add(dram_of(partition), flows_.span(0, 0), static_cast<Picoseconds>(sectors * dram_sector_));
 }
 
-// All that the entry waits for is known, and so when its last line can leave.
-void TileL2::answer(Picoseconds now, std::uint32_t index) {
-    Entry& entry = entries_[index];
-    const std::uint32_t shape = boxes_.at(entry.box).shape;
-    const Picoseconds half = paces_.of(shape).half_span;
-    const Stream stream = stream_of(entry, half);
-    if (entry.late())
-        slices_[partition_of_gpc_[entry.gpc]].output.add(now, stream.from, stream.to, turns_[shape].output);
-    std::uint32_t cpcs = 0;
-    for (std::size_t i = 0; i < entry.requesters; ++i) cpcs |= entry.landing[i].cpcs();
-    send(now, entry, stream, cpcs);
-    wheel_.push(entry.done + half + t_.slice_to_sm, {index, 0, TileEvent::Kind::Answer});
+// All that the entry waits for is known: its data is sent through the ports.
+void TileL2::answer(Picoseconds now, Entry& entry) {
+    const Stream stream = stream_of(entry);
+    if (entry.late()) {
+        flows_.add(output_of(partition_of_gpc_[entry.gpc]), flows_.span(stream.from, stream.to),
+                   turns_[entry.shape].output);
+    }
+    send(now, entry.gpc, entry.shape, stream, entry.cpcs);
 }
 
 // Most lines of a box that comes from DRAM are there long before the last: their mean is one mean jitter
 // behind the first.
-TileL2::Stream TileL2::stream_of(const Entry& entry, Picoseconds half_span) const {
+TileL2::Stream TileL2::stream_of(const Entry& entry) const {
+    const Picoseconds half_span = paces_.of(entry.shape).half_span;
     if (!entry.late()) return {entry.done - half_span, entry.done + half_span};
     const Picoseconds from = std::min(entry.opens, entry.done);
     return {from - half_span, std::min(entry.done, from + 2 * dram_jitter_) + half_span};
 }
 
-// Sends an entry's data through the ports of CPCs that it has not been sent through yet.
-void TileL2::send(Picoseconds now, Entry& entry, const Stream& stream, std::uint32_t cpcs) {
+// Sends a box's data through the ports of these CPCs.
+void TileL2::send(Picoseconds now, std::uint32_t gpc, std::uint32_t shape, const Stream& stream,
+                  std::uint32_t cpcs) {
     // What waits for the slices' outputs comes later.
-    const Picoseconds way = t_.slice_to_sm + slices_[partition_of_gpc_[entry.gpc]].output.backlog(now);
-    const Picoseconds turn = turns_[boxes_.at(entry.box).shape].cpc_port;
-    for (std::uint32_t left = cpcs & ~std::uint32_t{entry.cpcs}; left != 0; left &= left - 1) {
-        const auto cpc = static_cast<std::size_t>(std::countr_zero(left));
-        cpc_ports_[entry.gpc * Landing::kMostCpcs + cpc].add(now, std::max(now, stream.from) + way,
-                                                             stream.to + way, turn);
-    }
-    entry.cpcs |= static_cast<std::uint8_t>(cpcs);
+    const Picoseconds way = t_.slice_to_sm + flows_.backlog(output_of(partition_of_gpc_[gpc]), now);
+    const Flows::Span span = flows_.span(std::max(now, stream.from) + way, stream.to + way);
+    for (; cpcs != 0; cpcs &= cpcs - 1)
+        flows_.add(port_of(gpc, static_cast<std::size_t>(std::countr_zero(cpcs))), span,
+                   turns_[shape].cpc_port);
 }
 
 }  // namespace l2lens

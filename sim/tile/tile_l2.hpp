@@ -24,6 +24,7 @@
 #include "tile/box_table.hpp"
 #include "tile/dirty_queue.hpp"
 #include "tile/event.hpp"
+#include "tile/flows.hpp"
 #include "tile/landing_curve.hpp"
 #include "tile/recency.hpp"
 #include "tile/server.hpp"
@@ -36,48 +37,40 @@ public:
     TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, int ctas_per_sm,
            double lines_per_line, std::uint64_t seed, TileWheel& wheel);
 
-    static constexpr std::uint32_t kFree = 0xFFFFFFFF;
+    // The way from an SM's load to the slices, but for what SMs differ by. The L2's clock is behind by as
+    // much: a request is put to it when it leaves its SM, and what comes back at the GPC does so in the SMs'
+    // time.
+    Picoseconds way_in() const { return way_in_; }
+
     static constexpr Picoseconds kUnknown = std::numeric_limits<Picoseconds>::max() / 2;
 
-    // A coalescer entry: SMs of a GPC that wait for the same box. Times are those of its middle line.
-    struct alignas(64) Entry {
-        Picoseconds looked_up = 0;
-        Picoseconds opens = kUnknown;  // what was not there begins to land
-        Picoseconds done = 0;          // what comes last is there
-        std::uint32_t box = kFree;
-        std::uint8_t gpc = 0;
-        std::uint8_t cpcs = 0;  // whose ports its data passes
-        std::uint8_t requesters = 0;
-        std::uint8_t unresolved = 0;                      // parts of which nobody knows when they will land
-        std::array<std::uint16_t, kMostHomes> pending{};  // share of each part that was on its way
-        std::array<std::int32_t, kMostHomes> next_waiting{};  // entry that waits for the same part
-        std::array<Landing, kMaxRequesters> landing{};
-
-        bool late() const { return (pending[0] | pending[1]) != 0; }
+    // A box's data, as it would be at a GPC if none of the ports on the way were busy.
+    struct Arrival {
+        Picoseconds at = kUnknown;  // its last line
+        std::uint32_t shape = 0;
+        Landing landing;
     };
 
-    void read(Picoseconds now, std::uint32_t box, Landing landing);
+    // A box that an SM asks for at `now`; its middle line is at the slices at `reached`, soon after. Returns
+    // when its last line is at the GPC, or kUnknown: then it will be among the arrivals.
+    Picoseconds read(Picoseconds now, Picoseconds reached, std::uint32_t box, Landing landing);
     void write(Picoseconds now, std::uint32_t box, std::uint32_t gpc);
     void home_lookup(Picoseconds now, std::uint32_t box, std::uint32_t asking);
     void fetch(Picoseconds now, std::uint32_t box, std::uint32_t home);
     void home_reply(Picoseconds now, std::uint32_t box, std::uint32_t asked);
     void home_write(Picoseconds now, std::uint32_t box, std::uint32_t from);
 
-    const Entry& entry(std::uint32_t index) const { return entries_[index]; }
-    void close(std::uint32_t index) {
-        entries_[index].box = kFree;
-        free_entries_.push_back(index);
-    }
+    // What has become known since the list was last cleared.
+    std::vector<Arrival>& arrivals() { return arrivals_; }
 
-    // When the last line of an entry that could be at its GPC at `now` is there: what it waited for its
-    // slice's output port.
-    Picoseconds leaves(Picoseconds now, const Entry& entry) {
-        return now + slices_[partition_of_gpc_[entry.gpc]].output.backlog(now - t_.slice_to_sm);
+    // When a last line that could be at its GPC at `at` is through its slice's output port and a CPC's port.
+    // For times past, as far as the flows are remembered.
+    Picoseconds passes(Picoseconds at, std::uint32_t gpc, std::uint32_t cpc) {
+        const Picoseconds there = at + flows_.backlog(output_of(partition_of_gpc_[gpc]), at - t_.slice_to_sm);
+        return there + flows_.backlog(port_of(gpc, cpc), there);
     }
-    // When what is at a GPC at `now` has passed a CPC's port.
-    Picoseconds passes(Picoseconds now, std::uint32_t gpc, std::uint32_t cpc) {
-        return now + cpc_ports_[gpc * Landing::kMostCpcs + cpc].backlog(now);
-    }
+    // The L2's time has come to `now`.
+    void advance(Picoseconds now) { flows_.advance(now); }
 
     // Fetches what read() will look at.
     void prefetch(std::uint32_t box, std::uint32_t gpc) const {
@@ -92,18 +85,38 @@ public:
     void reset_events() { events_ = Events{}; }
 
 private:
+    static constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
+
+    // A coalescer entry: SMs of a GPC that wait for the same box. Times are those of its middle line.
+    struct alignas(64) Entry {
+        Picoseconds looked_up = 0;
+        Picoseconds opens = kUnknown;  // what was not there begins to land
+        Picoseconds done = 0;          // what comes last is there
+        std::uint64_t key = kNoKey;    // box and GPC
+        std::uint32_t shape = 0;
+        std::uint8_t gpc = 0;
+        std::uint8_t cpcs = 0;  // whose ports its data passes
+        std::uint8_t requesters = 0;
+        std::uint8_t unresolved = 0;                      // parts of which nobody knows when they will land
+        std::array<std::uint16_t, kMostHomes> pending{};  // share of each part that was on its way
+        std::array<std::int32_t, kMostHomes> next_waiting{};  // entry that waits for the same part
+
+        bool late() const { return (pending[0] | pending[1]) != 0; }
+    };
+    static_assert(sizeof(Entry) == 64);
+    using Landings = std::array<Landing, kMaxRequesters>;  // of an entry's requesters
+
     // The lines of a region with one home, in one partition.
     struct Part {
         Picoseconds opens = 0;            // its first line lands; kUnknown while it is awaited
-        std::uint32_t last_after = 0;     // from then to its last line
+        Picoseconds last = 0;             // and its last one
         std::uint32_t sectors = 0;        // at home: those to write back; a copy: those its home is asked for
         std::int32_t first_waiting = -1;  // entries that await it
         std::uint16_t filling = 0;        // share of its lines that are landing, or were last to
         bool awaited = false;             // on its way, and when it will have landed is not known yet
         bool copy_waits = false;          // so does the other partition's copy
-        Picoseconds last() const { return opens + last_after; }
     };
-    static_assert(sizeof(Part) <= 32);
+    static_assert(sizeof(Part) == 32);
 
     // All slices of a partition together.
     struct Slices {
@@ -113,15 +126,22 @@ private:
         RecencyLog log;
         DirtyQueue dirty;
         Server tag;
-        FlowServer output;
-        FlowServer fabric;  // outgoing
-        FlowServer dram;
     };
+
+    // Whose flows the lines join: output ports, outgoing fabric and DRAM of each partition, and each CPC's
+    // port.
+    static std::size_t output_of(std::size_t partition) { return partition; }
+    static std::size_t fabric_of(std::size_t partition) { return kMostHomes + partition; }
+    static std::size_t dram_of(std::size_t partition) { return 2 * kMostHomes + partition; }
+    std::size_t port_of(std::size_t gpc, std::size_t cpc) const {
+        return 3 * kMostHomes + gpc * cpcs_per_gpc_ + cpc;
+    }
 
     // Turns of a partition's servers that a part of a box takes, all its lines together.
     struct Turns {
         Picoseconds tag = 0, tag_write = 0, output = 0, fabric = 0, dram = 0;
         double log_lines = 0;
+        std::uint32_t requests = 0;
     };
     struct ShapeTurns {
         std::array<Turns, kMostHomes> part;
@@ -155,57 +175,71 @@ private:
     }
     // The share of a part's lines that have not landed at `now`.
     Share pending(Picoseconds now, const Part& part) const {
-        if (now >= part.last()) return 0;
-        return share_of(part.filling, curve_.missing(now, part.opens, part.last()));
+        if (now >= part.last) return 0;
+        return share_of(part.filling, curve_.missing(now, part.opens, part.last));
     }
 
     // A multicast is no other's to join, and joins none.
     bool joins_others(Landing landing) const {
         return max_requesters_ > 1 && landing.axis() == Landing::kNoAxis;
     }
-    bool join(Picoseconds now, std::uint32_t id, const BoxShape& shape, std::uint32_t partition, Entry& open,
-              Landing landing);
+    // Is nothing of an entry left to join at `reached`?
+    bool over(const Entry& entry, Picoseconds reached) const {
+        return reached - entry.looked_up >= longest_hit_ && reached >= entry.done && entry.unresolved == 0;
+    }
+    bool join(Picoseconds now, Picoseconds reached, const Box& box, std::uint32_t partition,
+              std::uint32_t index, Landing landing);
     Share joins(Picoseconds now, const Entry& entry, const Part& part, std::size_t home) const;
     Share within_hit(Picoseconds since_lookup) const;
-    std::uint32_t open_entry(std::uint32_t box, std::uint32_t gpc, Landing landing);
+    std::uint32_t take_entry();
     void miss(Picoseconds looked_up, std::uint32_t id, std::uint32_t partition, std::uint32_t home,
               Share share);
     void await(std::uint32_t index, std::uint32_t home, Part& there);
+    static void expect(Part& part, Share share);
     void ask_dram(Picoseconds at, std::uint32_t box, std::uint32_t home, std::uint32_t sectors, Share share);
-    void reply(Picoseconds now, Picoseconds found, std::uint32_t box, std::uint32_t asking);
+    void reply(Picoseconds found, std::uint32_t box, std::uint32_t asking);
     void resolve(Picoseconds now, Part& part, std::uint32_t home);
     void hold(std::uint32_t region, std::uint32_t partition, std::uint32_t home, std::uint32_t lines);
     void let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t holders);
     void write_back(Part& part, std::uint32_t partition, std::uint32_t sectors);
     void keep_copy(Picoseconds now, std::uint32_t region, std::uint32_t partition, std::uint32_t home,
                    const BoxPart& written);
-    void store(Picoseconds now, std::uint32_t box, std::uint32_t home, bool far);
-    void answer(Picoseconds now, std::uint32_t entry);
-    Stream stream_of(const Entry& entry, Picoseconds half_span) const;
-    void send(Picoseconds now, Entry& entry, const Stream& stream, std::uint32_t cpcs);
+    void store(Picoseconds looked_up, std::uint32_t box, std::uint32_t home, bool far);
+    Picoseconds last_at_gpc(const Entry& entry) const {
+        return entry.done + paces_.of(entry.shape).half_span + t_.slice_to_sm;
+    }
+    Stream stream_of(const Entry& entry) const;
+    void answer(Picoseconds now, Entry& entry);
+    void send(Picoseconds now, std::uint32_t gpc, std::uint32_t shape, const Stream& stream,
+              std::uint32_t cpcs);
 
     const Machine& machine_;
     const BoxTable& boxes_;
     const BoxPaces& paces_;
     TileWheel& wheel_;
-    MemoryTiming t_;
+    const Picoseconds way_in_;
+    MemoryTiming t_;  // slice_to_sm with the way in
     Picoseconds dram_jitter_;
     Picoseconds dram_opens_;  // from DRAM's turn to the first lines' landing
     double dram_sector_;      // all slices of a partition together
     Picoseconds hit_ramp_;
+    Picoseconds longest_hit_;  // a hit's entry may be joined
     LandingCurve curve_;
     std::array<float, kAll + 1> log_share_{};  // ln of a share
     int max_requesters_;
     std::uint32_t gpcs_;
+    std::size_t cpcs_per_gpc_;
     std::vector<std::uint8_t> partition_of_gpc_;
     std::vector<std::uint8_t> gpc_of_slot_;
-    std::vector<FlowServer> cpc_ports_;  // GPC * kMostCpcs + CPC
+    Flows flows_;
     std::vector<ShapeTurns> turns_;      // per shape
     std::vector<Part> parts_;            // region, partition, home
     std::vector<Slices> slices_;         // per partition
     std::vector<std::uint32_t> opened_;  // per box and GPC: its last entry
-    std::vector<Entry> entries_;
-    std::vector<std::uint32_t> free_entries_;
+    std::vector<Entry> entries_;         // taken in turn; long over when its turn comes again
+    std::vector<Landings> landings_;     // theirs
+    std::uint32_t next_entry_ = 0;
+    std::vector<Arrival> arrivals_;
     RandomStream random_;
     Events events_;
 };

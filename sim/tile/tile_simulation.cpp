@@ -27,7 +27,7 @@ public:
           launches_(launches),
           ctas_per_sm_(ctas_per_sm),
           options_(options),
-          paces_(machine, boxes),
+          paces_(machine, work.kernel(), boxes),
           l2_(machine, boxes, paces_, ctas_per_sm, options.lines_per_line, options.seed, wheel_) {}
 
     SimulationResult run() {
@@ -88,26 +88,24 @@ private:
     void handle(Picoseconds now, const TileEvent& event) {
         using Kind = TileEvent::Kind;
         const auto slot = static_cast<std::int32_t>(event.a);
+        l2_.advance(now);
         switch (event.kind) {
             case Kind::Begin:
                 return sms_->begin(now, slot);
-            case Kind::Read:
-                return l2_.read(now, event.a, Landing{event.b});
             case Kind::Write:
                 return l2_.write(now, event.a, event.b);
             case Kind::HomeLookup:
                 return l2_.home_lookup(now, event.a, event.b);
             case Kind::Fetch:
-                return l2_.fetch(now, event.a, event.b);
+                l2_.fetch(now, event.a, event.b);
+                return sms_->take_arrivals(now);
             case Kind::HomeReply:
-                return l2_.home_reply(now, event.a, event.b);
+                l2_.home_reply(now, event.a, event.b);
+                return sms_->take_arrivals(now);
             case Kind::HomeWrite:
                 return l2_.home_write(now, event.a, event.b);
-            case Kind::Answer: {
-                const TileL2::Entry& entry = l2_.entry(event.a);
-                sms_->on_answer(l2_.leaves(now, entry), entry);
-                return l2_.close(event.a);
-            }
+            case Kind::Landed:
+                return sms_->on_landed(now, slot, event.b);
             case Kind::Issue:
                 return sms_->on_issue(now, slot);
             case Kind::MathDone:

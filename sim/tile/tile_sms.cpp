@@ -12,6 +12,23 @@
 #include "schedule/wire.hpp"
 
 namespace l2lens {
+namespace {
+
+// That a CTA receives, its cluster's multicasts included.
+std::size_t most_boxes_of_a_step(const Work& work) {
+    std::size_t most = 0;
+    for (std::size_t tile = 0; tile < work.kernel().programs.size(); ++tile) {
+        for (const Work::Phase& phase : work.program(static_cast<std::int32_t>(tile))) {
+            std::size_t boxes = 0;
+            for (const std::int32_t walk : work.loads(phase))
+                boxes += static_cast<std::size_t>(work.walk(walk).multicast);
+            most = std::max(most, boxes);
+        }
+    }
+    return most;
+}
+
+}  // namespace
 
 TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
                  int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2)
@@ -23,7 +40,10 @@ TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes
       wheel_(wheel),
       l2_(l2),
       ctas_per_sm_(ctas_per_sm),
+      units_(boxes.units()),
       stages_(kernel_.stages),
+      lead_(static_cast<std::int32_t>(load_lead(kernel_))),
+      one_event_(ctas_per_sm == 1 && kernel_.pipeline == Pipeline::Multistage && kernel_.stages > 1),
       stages_are_power_of_two_(std::has_single_bit(static_cast<unsigned>(kernel_.stages))),
       half_epilogue_(from_ns(kernel_.epilogue_ns / 2)),
       cycles_per_flop_(1.0 / math_rate(machine, kernel_.math)),
@@ -49,6 +69,9 @@ TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes
     }
     ring_.resize(slots_.size() * static_cast<std::size_t>(stages_));
     stage_free_.resize(ring_.size());
+    leaves_.resize(slots_.size() * static_cast<std::size_t>(lead_));
+    most_boxes_ = most_boxes_of_a_step(work);
+    coming_.resize(ring_.size() * most_boxes_);
     for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].sm = static_cast<std::int32_t>(i) / ctas_per_sm;
     set_cycle(1000.0 / machine.clock.sm_max_ghz);
 }
@@ -71,6 +94,7 @@ void TileSms::start(const Start& start) {
     s.cluster = start.cluster;
     s.age = started_++;
     s.steps = static_cast<std::int32_t>(work_.steps(start.tile));
+    s.load = s.math = s.done = s.due = s.to_release = first_unit(s);
     count_demand(s);
     wheel_.push(start.time + from_ns(kernel_.prologue_ns),
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
@@ -95,100 +119,181 @@ Exit TileSms::leave(Picoseconds now, std::int32_t index) {
     return {now, std::max(now, s.epilogue_until), index, std::exchange(s.tile, -1)};
 }
 
+TileSms::Cursor TileSms::first_unit(const Slot& slot) const {
+    Cursor cursor;
+    enter_phase(slot, cursor);
+    return cursor;
+}
+
+// To the first unit of this phase, or of the next one that has any.
+void TileSms::enter_phase(const Slot& slot, Cursor& cursor) const {
+    while (cursor.phase < slot.phases.size() && slot.phases[cursor.phase].count <= 0) ++cursor.phase;
+    cursor.in_phase = 0;
+    cursor.length = 1;
+    if (cursor.phase < slot.phases.size())
+        cursor.units_of_phase = static_cast<std::int32_t>(units_.units(slot.phases[cursor.phase].count));
+}
+
+void TileSms::advance(const Slot& slot, Cursor& cursor) const {
+    ++cursor.unit;
+    cursor.step += cursor.length;
+    cursor.in_lead += cursor.length;
+    if (cursor.in_lead >= lead_) cursor.in_lead -= lead_;
+    if (++cursor.in_phase >= cursor.units_of_phase) {
+        ++cursor.phase;
+        enter_phase(slot, cursor);
+        return;
+    }
+    cursor.length =
+        static_cast<std::int32_t>(units_.length(cursor.in_phase, slot.phases[cursor.phase].count));
+}
+
 void TileSms::begin(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     s.issued = s.last_done = s.permit = now;
     s.permitted = true;
-    const int ahead =
-        kernel_.pipeline == Pipeline::WarpSpecialized ? kernel_.stages : std::max(kernel_.stages - 1, 1);
-    for (int i = 0; i < ahead && i < s.steps; ++i) want_loads(now, index);
-    run(index);
+    for (std::int32_t i = 0; i < lead_; ++i) leaves(index, i) = now;
+    want_loads(now, index);
+    schedule(now, index);
 }
 
-// A box's data, its last line here at `now`: once through the port of each CPC that waits for it, then into
-// each SM. Its lines have come one after the other.
-void TileSms::on_answer(Picoseconds now, const TileL2::Entry& entry) {
-    const BoxPace& pace = paces_.of(boxes_.at(entry.box).shape);
-    const auto pass = [&](std::int32_t index, std::uint32_t stage) {
-        Slot& s = slot(index);
-        SmState& sm = sm_of(s);
-        const Picoseconds through = l2_.passes(now, sm.gpc, sm.cpc);
-        const Picoseconds landed =
-            sm.port.take_stream(through, 2 * pace.half_span, pace.in_sm, pace.last_in_sm);
-        Stage& there = this->stage(index, stage);
-        there.ready = std::max(there.ready, landed);
-        if (--there.missing == 0) run(index);
-    };
-    for (std::size_t i = 0; i < entry.requesters; ++i) {
-        const Landing landing = entry.landing[i];
-        if (landing.axis() == Landing::kNoAxis) {
-            pass(landing.slot(), landing.stage());
+void TileSms::take_arrivals(Picoseconds now) {
+    for (const TileL2::Arrival& arrival : l2_.arrivals()) {
+        const std::size_t number = arrival.landing.stage();
+        const auto arrive = [&](std::int32_t index) {
+            add_box(index, number, {arrival.at, arrival.shape});
+            one_less_missing(now, index, number);
+        };
+        if (arrival.landing.axis() == Landing::kNoAxis) {
+            arrive(arrival.landing.slot());
         } else {
-            for_each_receiver(landing.slot(), landing.axis(),
-                              [&](std::int32_t receiver) { pass(receiver, landing.stage()); });
+            for_each_receiver(arrival.landing.slot(), arrival.landing.axis(), arrive);
         }
+    }
+    l2_.arrivals().clear();
+}
+
+// Of one of a stage's boxes it is known when it will be at its GPC.
+void TileSms::add_box(std::int32_t index, std::size_t number, Coming box) {
+    Stage& to = stage(index, number);
+    Coming* first = &coming(index, number);
+    Coming* place = first + to.boxes++;
+    for (; place > first && place[-1].at > box.at; --place) place[0] = place[-1];
+    *place = box;
+    to.ready = std::max(to.ready, box.at);
+}
+
+void TileSms::one_less_missing(Picoseconds now, std::int32_t index, std::size_t number) {
+    Stage& of = stage(index, number);
+    if (--of.missing > 0) return;
+    if (ctas_per_sm_ > 1 && of.boxes > 0) {
+        // Who else uses the SM's port must find it as it is then.
+        wheel_.push(of.ready, {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(number),
+                               TileEvent::Kind::Landed});
+    } else {
+        schedule(now, index);
     }
 }
 
-// Issues the steps whose boxes have landed.
-void TileSms::run(std::int32_t index) {
-    Slot& s = slot(index);
-    while (s.permitted && s.math.step < s.steps && s.math.step < s.load.step) {
-        const Stage& next = stage(index, stage_of(s.math.step));
-        if (next.missing > 0) return;
-        const Picoseconds at = std::max({next.ready, s.permit, s.epilogue_until});
-        s.permitted = false;
-        if (ctas_per_sm_ > 1) {
-            wheel_.push(at, {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Issue});
-            return;
-        }
-        issue_alone(at, index);
+void TileSms::on_landed(Picoseconds now, std::int32_t index, std::size_t number) {
+    pass_ports(index, number);
+    schedule(now, index);
+}
+
+// The data of a stage's boxes, which have come one line after the other: through the port of the SM's CPC,
+// then into the SM.
+void TileSms::pass_ports(std::int32_t index, std::size_t number) {
+    Stage& of = stage(index, number);
+    SmState& sm = sm_of(slot(index));
+    const Coming* box = &coming(index, number);
+    for (; of.boxes > 0; --of.boxes, ++box) {
+        const BoxPace& pace = paces_.of(box->shape);
+        const Picoseconds through = l2_.passes(box->at, sm.gpc, sm.cpc);
+        of.ready =
+            std::max(of.ready, sm.port.take_stream(through, 2 * pace.half_span, pace.in_sm, pace.last_in_sm));
     }
 }
 
-// The next step of a CTA that has its SM to itself: all of it is known.
-void TileSms::issue_alone(Picoseconds at, std::int32_t index) {
+// Puts the next unit's issue on the wheel, when it is known when its first step can be issued.
+void TileSms::schedule(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    const Work::Phase& phase = phase_of(s, s.math);
-    const Picoseconds begun = std::max(at, s.last_done);
-    const Picoseconds done = has_math(phase) ? begun + cycles(math_cycles(phase)) : begun;
-    const bool last = s.math.step + 1 >= s.steps;
-    s.issued = at;
-    advance(s, s.math);
-    retire(done, index);
-    if (!last) permit(stages_ == 1 ? done : begun, index);
-}
-
-// The CTA goes on past step k when k is issued and k-1 has retired: one step computes while the next is
-// prepared. With a single stage, k itself must have retired.
-void TileSms::release_if_due(std::int32_t index) {
-    Slot& s = slot(index);
-    const bool last = s.to_release + 1 >= s.steps;
-    const std::int32_t retired = s.to_release + (stages_ == 1 ? 1 : 0);
-    if (last || s.to_release >= s.math.step || s.done.step < retired) return;
-    ++s.to_release;
-    permit(std::max(s.issued, s.last_done), index);
-    run(index);
-}
-
-void TileSms::permit(Picoseconds at, std::int32_t index) {
-    Slot& s = slot(index);
-    s.permit = at + release_;
-    s.permitted = true;
-    if (kernel_.pipeline == Pipeline::Multistage && wants_more_loads(s)) want_loads(s.permit, index);
+    if (s.scheduled || !s.permitted || s.math.step >= s.steps || s.math.unit >= s.load.unit) return;
+    const Stage& next = stage(index, stage_of(s.math.unit));
+    if (next.missing > 0 || (ctas_per_sm_ > 1 && next.boxes > 0)) return;
+    Picoseconds at = std::max({next.ready - next.spread, s.permit, s.epilogue_until});
+    if (one_event_) at = std::max(at, s.last_done);
+    s.scheduled = true;
+    wheel_.push(std::max(at, now), {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Issue});
 }
 
 void TileSms::on_issue(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    const bool math = has_math(phase_of(s, s.math));
+    s.scheduled = false;
+    const std::size_t number = stage_of(s.math.unit);
+    pass_ports(index, number);
+    const Stage& own = stage(index, number);
+    if (own.ready - own.spread > now) return schedule(now, index);
+    s.permitted = false;
     s.issued = now;
+    if (one_event_) return issue_alone(now, index);
+    const bool math = has_math(phase_of(s, s.math));
     advance(s, s.math);
     if (math) {
         start_math(now, s.sm);
-    } else if (s.done.step + 1 == s.math.step) {
+    } else if (s.done.unit + 1 == s.math.unit) {
         retire(now, index);
     }
-    release_if_due(index);
+    release_if_due(now, index);
+}
+
+// A unit of a CTA that has its SM to itself: all of it is known. Its first step begins now, its last one not
+// before its boxes are there.
+void TileSms::issue_alone(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    const Cursor unit = s.math;
+    const Work::Phase& phase = phase_of(s, unit);
+    Picoseconds last = 0, all = 0;  // the last step's math, and all of it
+    if (has_math(phase)) {
+        for (std::int32_t i = 0; i < unit.length; ++i) all += last = cycles(math_cycles(phase));
+    }
+    const Picoseconds done = std::max(now + all, stage(index, stage_of(unit.unit)).ready + last);
+    advance(s, s.math);
+    retire(done, index);
+    if (s.math.step >= s.steps) return;
+    set_free(unit, {now + release_, done - last + release_}, index);
+    permit(now, index);
+}
+
+// The CTA goes on past step k when k is issued and k-1 has retired: one step computes while the next is
+// prepared. With a single stage, k itself must have retired.
+void TileSms::release_if_due(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    const Cursor unit = s.to_release;
+    const bool last = unit.end() >= s.steps;
+    const std::int32_t retired = unit.unit + (stages_ == 1 ? 1 : 0);
+    if (last || unit.unit >= s.math.unit || s.done.unit < retired) return;
+    advance(s, s.to_release);
+    if (kernel_.pipeline == Pipeline::Multistage) set_free(unit, {now + release_, now + release_}, index);
+    permit(now, index);
+}
+
+void TileSms::permit(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    s.permit = now + release_;
+    s.permitted = true;
+    if (kernel_.pipeline == Pipeline::Multistage) want_loads(now, index);
+    schedule(now, index);
+}
+
+// The steps of a unit let those load that come `lead_` later.
+void TileSms::set_free(const Cursor& unit, Leave leave, std::int32_t index) {
+    slot(index).freed = unit.end();
+    leaves(index, unit.in_lead) = leave.first;
+    std::int32_t place = unit.in_lead;
+    for (std::int32_t i = 1; i < unit.length; ++i) {
+        if (++place == lead_) place = 0;
+        leaves(index, place) = leave.first + (leave.last - leave.first) * i / (unit.length - 1);
+    }
 }
 
 void TileSms::start_math(Picoseconds now, std::int32_t sm) {
@@ -196,7 +301,7 @@ void TileSms::start_math(Picoseconds now, std::int32_t sm) {
     if (state.math_busy) return;
     const std::int32_t oldest =
         oldest_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [](const Slot& s) {
-            return s.tile >= 0 && s.done.step < s.math.step && has_math(phase_of(s, s.done));
+            return s.tile >= 0 && s.done.unit < s.math.unit && has_math(phase_of(s, s.done));
         });
     if (oldest < 0) return;
     const double length = math_cycles(phase_of(slot(oldest), slot(oldest).done));
@@ -209,21 +314,22 @@ void TileSms::on_math_done(Picoseconds now, std::int32_t index) {
     sm_of(s).math_busy = false;
     retire(now, index);
     // A step without math that waited for this one retires with it.
-    while (s.done.step < s.math.step && !has_math(phase_of(s, s.done))) retire(now, index);
-    release_if_due(index);
+    while (s.done.unit < s.math.unit && !has_math(phase_of(s, s.done))) retire(now, index);
+    release_if_due(now, index);
     start_math(now, s.sm);
 }
 
-// The step's results are there at `at`: its stores leave, its stage is free, and the CTA may be over.
+// The unit's results are there at `at`: its stores leave, its stage is free, and the CTA may be over.
 void TileSms::retire(Picoseconds at, std::int32_t index) {
     Slot& s = slot(index);
-    const Work::Phase& phase = phase_of(s, s.done);
-    const std::int32_t k = s.done.in_phase;
+    const Cursor unit = s.done;
+    const Work::Phase& phase = phase_of(s, unit);
     const bool epilogue = phase.first_load == phase.first_store;
     s.last_done = at;
-    demand_.flops += phase.math_flops;
+    demand_.flops += phase.math_flops * unit.length;
     advance(s, s.done);
-    if (phase.first_store < phase.end) issue_stores(at + (epilogue ? half_epilogue_ : 0), index, phase, k);
+    if (phase.first_store < phase.end)
+        issue_stores(at + (epilogue ? half_epilogue_ : 0), index, phase, unit.in_phase);
     if (s.done.step == s.steps) {
         const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
         const Picoseconds finished = at + 2 * half_epilogue_;
@@ -232,67 +338,95 @@ void TileSms::retire(Picoseconds at, std::int32_t index) {
                     {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Exit});
         return;
     }
-    if (kernel_.pipeline == Pipeline::WarpSpecialized && wants_more_loads(s))
-        want_loads(at + release_, index);
+    if (kernel_.pipeline == Pipeline::WarpSpecialized) {
+        set_free(unit, {at + release_, at + release_}, index);
+        want_loads(at, index);
+    }
 }
 
-// The next step's stage is free in this CTA from `at` on. A multicast lands in the whole cluster, so its
-// loads leave when the stage is free in all of it.
-void TileSms::want_loads(Picoseconds at, std::int32_t index) {
+// Loads the units whose stages are free. A multicast lands in the whole cluster, so its loads leave when the
+// stage is free in all of it.
+void TileSms::want_loads(Picoseconds now, std::int32_t index) {
     Slot& own = slot(index);
     if (std::has_single_bit(own.cluster.members)) {
-        ++own.loads_due;
-        stage(index, stage_of(own.load.step)) = {at, 0};
-        issue_loads(at, index);
+        while (may_load(own, own.load)) {
+            const std::size_t number = stage_of(own.load.unit);
+            const Leave leave = leave_of(own.load, index);
+            stage(index, number) = {leave.last, 1, 0, 0};
+            issue_loads(now, leave, index);
+            one_less_missing(now, index, number);
+        }
         return;
     }
-    stage_free(index, stage_of(own.load.step + own.loads_due)) = at;
-    ++own.loads_due;
+    while (may_load(own, own.due)) {
+        stage_free(index, stage_of(own.due.unit)) = leave_of(own.due, index);
+        advance(own, own.due);
+        load_cluster(now, index);
+    }
+}
+
+void TileSms::load_cluster(Picoseconds now, std::int32_t index) {
     bool all = true;
+    Leave leave;
     for_each_member(index, [&](std::int32_t member) {
         const Slot& s = slot(member);
-        all = all && s.loads_due > 0;
-        at = std::max(at, stage_free(member, stage_of(s.load.step)));
+        const Leave& free = stage_free(member, stage_of(s.load.unit));
+        all = all && s.load.unit < s.due.unit;
+        leave = {std::max(leave.first, free.first), std::max(leave.last, free.last)};
     });
     if (!all) return;
     for_each_member(index, [&](std::int32_t member) {
-        stage(member, stage_of(slot(member).load.step)) = {at, 0};
+        stage(member, stage_of(slot(member).load.unit)) = {leave.last, 1, 0, 0};
     });
-    for_each_member(index, [&](std::int32_t member) { issue_loads(at, member); });
+    for_each_member(index, [&](std::int32_t member) { issue_loads(now, leave, member); });
     for_each_member(index, [&](std::int32_t member) {
-        if (member != index) run(member);
+        one_less_missing(now, member, stage_of(slot(member).load.unit - 1));
     });
 }
 
-void TileSms::issue_loads(Picoseconds at, std::int32_t index) {
+// The stage counts one missing box more than there are until all are on their way.
+void TileSms::issue_loads(Picoseconds now, Leave leave, std::int32_t index) {
     Slot& s = slot(index);
     SmState& sm = sm_of(s);
-    const std::size_t ring = stage_of(s.load.step);
-    --s.loads_due;
-    Picoseconds start = std::max(at, sm.engine_free);
-    const Picoseconds first_line = load_issue_ + sm.latency;
-    for (const std::int32_t walk : work_.loads(phase_of(s, s.load))) {
-        const std::uint32_t id = boxes_.box(walk, s.load.in_phase);
-        const BoxPace& pace = paces_.of(boxes_.at(id).shape);
+    const Cursor unit = s.load;
+    const std::size_t ring = stage_of(unit.unit);
+    const Picoseconds begin = std::max(leave.first, sm.engine_free);
+    const Picoseconds spread = std::max(leave.last - begin, Picoseconds{0});
+    const Picoseconds middle = load_issue_ + sm.latency - l2_.way_in() + spread / 2;
+    Picoseconds start = begin;
+    for (const std::int32_t walk : work_.loads(phase_of(s, unit))) {
+        const std::uint32_t id = boxes_.box(walk, unit.in_phase);
+        const std::uint32_t shape = boxes_.at(id).shape;
+        const BoxPace& pace = paces_.of(shape);
         if (pace.busy == 0) continue;  // wholly outside its tensor
-        const BoxTable::Cast cast = boxes_.cast(walk);
-        std::uint32_t axis = Landing::kNoAxis;
-        std::uint32_t cpcs = 1u << sm.cpc;
-        if (cast.receivers > 1) {
-            axis = cast.axis;
-            for_each_receiver(index, axis, [&](std::int32_t receiver) {
-                ++stage(receiver, ring).missing;
-                cpcs |= 1u << sm_of(slot(receiver)).cpc;
-            });
-        } else {
-            ++stage(index, ring).missing;
-        }
-        l2_.prefetch(id, sm.gpc);
-        wheel_.push(start + first_line + pace.half_span,
-                    {id, Landing::of(index, ring, axis, cpcs).code, TileEvent::Kind::Read});
+        const Picoseconds reached = start + middle + pace.half_step;
         start += pace.busy;
+        const BoxTable::Cast cast = boxes_.cast(walk);
+        if (cast.receivers == 1) {
+            const Landing landing = Landing::of(index, ring, Landing::kNoAxis, 1u << sm.cpc);
+            const Picoseconds there = l2_.read(now, reached, id, landing);
+            if (there == TileL2::kUnknown) {
+                ++stage(index, ring).missing;
+            } else {
+                add_box(index, ring, {there, shape});
+            }
+            continue;
+        }
+        std::uint32_t cpcs = 0;
+        for_each_receiver(index, cast.axis, [&](std::int32_t receiver) {
+            cpcs |= 1u << sm_of(slot(receiver)).cpc;
+            ++stage(receiver, ring).missing;
+        });
+        const Picoseconds there = l2_.read(now, reached, id, Landing::of(index, ring, cast.axis, cpcs));
+        if (there == TileL2::kUnknown) continue;
+        for_each_receiver(index, cast.axis, [&](std::int32_t receiver) {
+            add_box(receiver, ring, {there, shape});
+            --stage(receiver, ring).missing;
+        });
     }
-    sm.engine_free = start;
+    const Picoseconds of_step = start - begin;
+    stage(index, ring).spread = spread;
+    sm.engine_free = begin + std::max(spread, (unit.length - 1) * of_step) + of_step;
     advance(s, s.load);
 }
 
@@ -304,7 +438,8 @@ void TileSms::issue_stores(Picoseconds at, std::int32_t index, const Work::Phase
         const std::uint32_t id = boxes_.box(walk, k);
         const BoxPace& pace = paces_.of(boxes_.at(id).shape);
         if (pace.busy == 0) continue;
-        wheel_.push(start + load_issue_ + sm.latency + pace.half_span, {id, sm.gpc, TileEvent::Kind::Write});
+        wheel_.push(start + load_issue_ + sm.latency - l2_.way_in() + pace.half_span,
+                    {id, sm.gpc, TileEvent::Kind::Write});
         start += pace.busy;
     }
 }

@@ -2,9 +2,11 @@
 // All SMs and the CTAs on them when a box is the unit: the loop of schedule/gpc.hpp, with the same rules of
 // issue, release and retirement.
 //
-// A CTA that has its SM to itself needs no event for its math: when a step's last box has landed, the time at
-// which its math begins and ends, and with it the time at which the next loads leave, follows from what is
-// known. CTAs that share tensor cores compete for them, event by event.
+// A step is one event: at the moment at which its math can begin its boxes' turns at the ports are looked up,
+// in what the ports remember, and the next loads leave. A box is put to the L2 when it leaves its SM, with
+// the time at which it will be there: all boxes have the same way to go, but for some nanoseconds. When the
+// math of a CTA that has its SM to itself ends is then known; CTAs that share tensor cores, and producers
+// that wait for a step's end, take a second event for that.
 #pragma once
 
 #include <array>
@@ -34,7 +36,9 @@ public:
     // Places a CTA; it begins to load after its prologue.
     void start(const Start& start);
     void begin(Picoseconds now, std::int32_t slot);
-    void on_answer(Picoseconds now, const TileL2::Entry& entry);
+    // The L2 has found out when boxes will be there.
+    void take_arrivals(Picoseconds now);
+    void on_landed(Picoseconds now, std::int32_t slot, std::size_t stage);
     void on_issue(Picoseconds now, std::int32_t slot);
     void on_math_done(Picoseconds now, std::int32_t slot);
 
@@ -49,32 +53,53 @@ public:
     const Events& events() const { return events_; }
 
 private:
+    // A step's boxes.
     struct Stage {
-        Picoseconds ready = 0;
-        std::int32_t missing = 0;  // boxes that have not landed
+        Picoseconds ready = 0;     // nothing of it is there before; with its boxes, all of it
+        std::int32_t missing = 0;  // boxes of which it is not known when they will be there
+        std::int32_t boxes = 0;    // that have not gone through the ports
+        Picoseconds spread = 0;    // by so much did its first step leave before its last one
+    };
+    // From when on the loads of a unit may leave: its first step's and its last one's.
+    struct Leave {
+        Picoseconds first = 0;
+        Picoseconds last = 0;
+    };
+    // One of them, of which it is known.
+    struct Coming {
+        Picoseconds at;  // its GPC, if no port were busy
+        std::uint32_t shape;
     };
 
-    // A position in a program: step `step` is step `in_phase` of phase `phase`.
+    // A position in a program: a unit, and its place among the units of its phase.
     struct Cursor {
-        std::int32_t step = 0;
+        std::int32_t unit = 0;
+        std::int32_t step = 0;    // its first one
+        std::int32_t length = 1;  // steps
         std::int32_t in_phase = 0;
+        std::int32_t units_of_phase = 0;
         std::uint32_t phase = 0;
+        std::int32_t in_lead = 0;  // `step` modulo the lead
+
+        std::int32_t end() const { return step + length; }
     };
 
     struct Slot {
         std::span<const Work::Phase> phases;
-        Cursor load;  // next step to load
-        Cursor math;  // next step to issue
-        Cursor done;  // next step to retire
+        Cursor load;  // next unit to load
+        Cursor math;  // next unit to issue
+        Cursor done;  // next unit to retire
+        Cursor due;   // in a cluster: next unit whose stage is not free here yet
         std::int32_t steps = 0;
         std::int32_t sm = 0;
         Picoseconds permit = 0;  // the next step may be issued from here on
         Picoseconds issued = 0;  // of the last issued step
         Picoseconds last_done = 0;
-        std::int32_t loads_due = 0;   // steps whose stage is free here but not yet in the whole cluster
-        std::int32_t to_release = 0;  // next step whose successor may go on
+        std::int32_t freed = 0;  // steps that have set their stage free
+        Cursor to_release;       // next unit whose successor may go on
         ClusterPlace cluster;
         bool permitted = false;
+        bool scheduled = false;  // an event for the next unit's issue is on its way
         std::int32_t tile = -1;
         Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps
         std::uint64_t age = 0;           // start order: the oldest CTA's math goes first
@@ -91,17 +116,23 @@ private:
         std::int32_t previous_in_gpc = -1;
     };
 
-    void run(std::int32_t index);
-    void issue_alone(Picoseconds at, std::int32_t index);
-    void release_if_due(std::int32_t index);
-    void permit(Picoseconds at, std::int32_t index);
+    void schedule(Picoseconds now, std::int32_t index);
+    void pass_ports(std::int32_t index, std::size_t number);
+    void one_less_missing(Picoseconds now, std::int32_t index, std::size_t number);
+    void add_box(std::int32_t index, std::size_t number, Coming box);
+    void issue_alone(Picoseconds now, std::int32_t index);
+    void release_if_due(Picoseconds now, std::int32_t index);
+    void permit(Picoseconds now, std::int32_t index);
     void start_math(Picoseconds now, std::int32_t sm);
     void retire(Picoseconds at, std::int32_t index);
-    void want_loads(Picoseconds at, std::int32_t index);
-    void issue_loads(Picoseconds at, std::int32_t index);
+    void set_free(const Cursor& unit, Leave leave, std::int32_t index);
+    void want_loads(Picoseconds now, std::int32_t index);
+    void load_cluster(Picoseconds now, std::int32_t index);
+    void issue_loads(Picoseconds now, Leave leave, std::int32_t index);
     void issue_stores(Picoseconds at, std::int32_t index, const Work::Phase& phase, std::int32_t k);
     void count_demand(const Slot& slot);
 
+    // Of one step.
     double math_cycles(const Work::Phase& phase) {
         const double jitter =
             kernel_.math_jitter_cycles > 0 ? kernel_.math_jitter_cycles * random_.uniform() : 0;
@@ -111,22 +142,33 @@ private:
         return slot.phases[cursor.phase];
     }
     static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }
-    static void advance(const Slot& slot, Cursor& cursor) {
-        ++cursor.step;
-        ++cursor.in_phase;
-        while (cursor.phase < slot.phases.size() && cursor.in_phase >= slot.phases[cursor.phase].count) {
-            cursor.in_phase = 0;
-            ++cursor.phase;
-        }
+    Cursor first_unit(const Slot& slot) const;
+    void enter_phase(const Slot& slot, Cursor& cursor) const;
+    void advance(const Slot& slot, Cursor& cursor) const;
+    std::size_t stage_of(std::int32_t unit) const {
+        return static_cast<std::size_t>(stages_are_power_of_two_ ? unit & (stages_ - 1) : unit % stages_);
     }
-    static bool wants_more_loads(const Slot& s) { return s.load.step + s.loads_due < s.steps; }
-    std::size_t stage_of(std::int32_t step) const {
-        return static_cast<std::size_t>(stages_are_power_of_two_ ? step & (stages_ - 1) : step % stages_);
+    // From when on the step may be loaded that the one at this place of the lead sets free.
+    Picoseconds& leaves(std::int32_t index, std::int32_t in_lead) {
+        return leaves_[static_cast<std::size_t>(index) * static_cast<std::size_t>(lead_) +
+                       static_cast<std::size_t>(in_lead)];
+    }
+    Leave leave_of(const Cursor& unit, std::int32_t index) {
+        std::int32_t last = unit.in_lead + unit.length - 1;
+        if (last >= lead_) last -= lead_;
+        return {leaves(index, unit.in_lead), leaves(index, last)};
+    }
+    bool may_load(const Slot& s, const Cursor& unit) const {
+        return unit.step < s.steps && unit.end() <= s.freed + lead_;
     }
     Stage& stage(std::int32_t index, std::size_t number) {
         return ring_[static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number];
     }
-    Picoseconds& stage_free(std::int32_t index, std::size_t number) {
+    Coming& coming(std::int32_t index, std::size_t number) {
+        return coming_[(static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number) *
+                       most_boxes_];
+    }
+    Leave& stage_free(std::int32_t index, std::size_t number) {
         return stage_free_[static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number];
     }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
@@ -145,7 +187,10 @@ private:
     TileWheel& wheel_;
     TileL2& l2_;
     const int ctas_per_sm_;
+    const StepUnits units_;
     const std::int32_t stages_;
+    const std::int32_t lead_;
+    const bool one_event_;  // a step
     const bool stages_are_power_of_two_;
     const Picoseconds half_epilogue_;
     double cycle_ = 1000;
@@ -153,9 +198,12 @@ private:
     Picoseconds load_issue_ = 0;  // from a box's issue to its first line on the wire
     double cycles_per_flop_ = 0;
     std::vector<SmState> sms_;
-    std::vector<Slot> slots_;              // SM * CTAs per SM + slot
-    std::vector<Stage> ring_;              // slot * stages + stage
-    std::vector<Picoseconds> stage_free_;  // the same: of steps to load, from when on their stage is free
+    std::vector<Slot> slots_;          // SM * CTAs per SM + slot
+    std::vector<Stage> ring_;          // slot * stages + stage
+    std::size_t most_boxes_ = 0;       // of a stage
+    std::vector<Coming> coming_;       // the same, most_boxes_ of each, by time
+    std::vector<Leave> stage_free_;    // the same: in a cluster, from when on a stage is free here
+    std::vector<Picoseconds> leaves_;  // slot * lead + place in the lead
     std::uint64_t started_ = 0;
     RandomStream random_;
     Demand demand_;

@@ -17,9 +17,10 @@
 #include "support/kernels.hpp"
 
 #include "tile/box_table.hpp"
+#include "tile/flows.hpp"
 #include "tile/landing_curve.hpp"
 #include "tile/recency.hpp"
-#include "tile/server.hpp"
+#include "tile/step_units.hpp"
 
 using namespace l2lens;
 
@@ -156,10 +157,11 @@ TEST_CASE("The last lines of boxes that come together wait as in a queue of line
         for (int b = 0; b < boxes; ++b)
             starts.push_back(1000000 + static_cast<Picoseconds>(random() % 300000));
 
-        FlowServer flow;
+        Flows flow(3);
+        flow.advance(1000000);
         std::vector<Picoseconds> arrivals;
         for (const Picoseconds start : starts) {
-            flow.add(0, start, start + kSpan, kLines * service);
+            flow.add(1, flow.span(start, start + kSpan), kLines * service);
             for (int line = 1; line <= kLines; ++line) arrivals.push_back(start + line * kPace);
         }
         std::sort(arrivals.begin(), arrivals.end());
@@ -170,9 +172,11 @@ TEST_CASE("The last lines of boxes that come together wait as in a queue of line
             const Picoseconds end = start + kSpan;
             while (next < arrivals.size() && arrivals[next] <= end)
                 free = std::max(free, arrivals[next++]) + service;
+            flow.advance(end);
             // To a bucket of 33 ns, and what a box has of it.
-            CHECK(static_cast<double>(flow.backlog(end)) ==
+            CHECK(static_cast<double>(flow.backlog(1, end)) ==
                   Approx(static_cast<double>(std::max<Picoseconds>(free - end, 0))).margin(33000));
+            CHECK(flow.backlog(2, end) == 0);
         }
     }
 }
@@ -247,6 +251,65 @@ TEST_CASE("Half-line boxes side by side are one region, and every CTA of a row l
     // A: 2 rows of 8 boxes, B: 2 columns of 8, C: 4.
     CHECK(p.boxes.boxes() == 36);
     CHECK(p.boxes.regions() == 20);
+}
+
+TEST_CASE("Units are the steps of a phase, each once and in order, a pipeline's fill one by one") {
+    const Prepared four({"m=256", "n=256", "k=1024", "stages=4"});
+    const StepUnits units = StepUnits::of(four.work, 1);
+    CHECK(units.steps_of_unit() == 3);  // loads run three steps ahead of the math
+    for (const std::int64_t steps : {1, 2, 3, 4, 5, 6, 7, 100, 128}) {
+        std::int64_t next = 0;
+        for (std::int64_t unit = 0; unit < units.units(steps); ++unit) {
+            REQUIRE(units.begin(unit) == next);
+            const std::int64_t length = units.length(unit, steps);
+            REQUIRE(length >= 1);
+            REQUIRE(length <= (unit < 3 ? 1 : 3));
+            next += length;
+        }
+        CHECK(next == steps);
+    }
+}
+
+TEST_CASE("Where steps of CTAs would not fall into the same units, every step is one") {
+    const auto steps_of_unit = [](const std::vector<std::string>& arguments, int ctas_per_sm) {
+        const Prepared p(arguments);
+        return StepUnits::of(p.work, ctas_per_sm).steps_of_unit();
+    };
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "stages=5"}, 1) == 4);
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "stages=7"}, 1) == 3);
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1024"}, 2) == 1);
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "bk=32"}, 1) == 1);  // two steps share lines
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1000"}, 1) == 1);           // rows of 2000 bytes
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "cluster_m=2"}, 1) == 1);
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "pipeline=warp_specialized"}, 1) == 1);
+}
+
+TEST_CASE("The box of a unit asks for what the boxes of its steps ask for") {
+    const Prepared p({"m=256", "n=256", "k=1024", "stages=4"});
+    const StepUnits units = StepUnits::of(p.work, 1);
+    Prepared q({"m=256", "n=256", "k=1024", "stages=4"});
+    const BoxTable joined(q.machine, q.work, q.map, q.serial, units);
+    for (std::int32_t walk = 0; walk < static_cast<std::int32_t>(p.work.walks()); ++walk) {
+        const std::int64_t steps = p.work.walk_steps(walk);
+        for (std::int64_t unit = 0; unit < units.units(steps); ++unit) {
+            const BoxShape& whole = joined.shape(joined.at(joined.box(walk, unit)));
+            std::uint32_t lines[2]{}, sectors[2]{}, fetched[2]{};
+            for (std::int64_t i = 0; i < units.length(unit, steps); ++i) {
+                const BoxShape& step = p.boxes.shape(p.box(walk, units.begin(unit) + i));
+                for (std::size_t home = 0; home < 2; ++home) {
+                    lines[home] += step.part[home].lines;
+                    sectors[home] += step.part[home].sectors;
+                    fetched[home] += step.part[home].fetched;
+                }
+            }
+            for (std::size_t home = 0; home < 2; ++home) {
+                REQUIRE(whole.part[home].lines == lines[home]);
+                REQUIRE(whole.part[home].sectors == sectors[home]);
+                REQUIRE(whole.part[home].fetched == fetched[home]);
+            }
+        }
+        CHECK(joined.totals(walk).sectors == p.boxes.totals(walk).sectors);
+    }
 }
 
 TEST_CASE("A machine of more partitions than the tile engine knows is refused") {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Servers to which many boxes send their lines at the same time, one by one and so interleaved: all of them
+// are late together. Kept as the rate at which work flows into each, which changes where a box begins and
+// where it ends; what waits at a moment is known once everything that is sent before it is written down. Time
+// is cut into buckets shorter than a box, the same for all servers: a bucket's numbers lie side by side.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace l2lens {
+
+class Flows {
+public:
+    explicit Flows(std::size_t servers)
+        : servers_((servers + 3) / 4 * 4), rate_(kBuckets * servers_), waiting_(kBuckets * servers_) {}
+
+    // Time has come to `now`.
+    void advance(Picoseconds now) {
+        const std::int64_t bucket = now >> kShift;
+        while (bucket_ < bucket) step();
+    }
+
+    // The buckets of a time to come.
+    struct Span {
+        std::int64_t first;
+        std::int64_t end;
+        std::uint64_t per_bucket;  // 2^32 over their number
+    };
+    // [from, to], as far as the buckets reach; what should have begun already begins now.
+    Span span(Picoseconds from, Picoseconds to) const {
+        const std::int64_t begin = from >> kShift;
+        const std::int64_t buckets = std::clamp<std::int64_t>((to >> kShift) - begin + 1, 1, kMostOfBox);
+        const std::int64_t first = std::clamp(begin, bucket_, bucket_ + kAhead - kMostOfBox);
+        return {first, first + buckets, kReciprocal[static_cast<std::size_t>(buckets)]};
+    }
+
+    // Writes down `work` that comes evenly over a span.
+    void add(std::size_t server, const Span& span, Picoseconds work) {
+        const auto rate = static_cast<std::int32_t>(static_cast<std::uint64_t>(work) * span.per_bucket >> 32);
+        rate_[at(span.first) + server] += rate;
+        rate_[at(span.end) + server] -= rate;
+    }
+
+    // How long what comes at `when` waits; for times past, what it waited, and for those to come, what would
+    // wait next. Of what came more than kPast buckets ago nothing is known any more.
+    Picoseconds backlog(std::size_t server, Picoseconds when) const {
+        std::int64_t bucket = when >> kShift;
+        auto since = static_cast<std::int32_t>(when & (kWidth - 1));
+        if (bucket > bucket_) {
+            bucket = bucket_;
+            since = kWidth;
+        } else if (bucket < bucket_ - kPast) {
+            return 0;
+        }
+        const std::size_t i = at(bucket) + server;
+        const auto come = static_cast<std::int32_t>(static_cast<std::int64_t>(rate_[i]) * since >> kShift);
+        return std::max(waiting_[i] + come - since, 0);
+    }
+
+private:
+    static constexpr int kShift = 15;  // 33 ns
+    static constexpr std::int32_t kWidth = 1 << kShift;
+    static constexpr std::int64_t kBuckets = 128;
+    static constexpr std::int64_t kAhead = 80;
+    static constexpr std::int64_t kPast = kBuckets - kAhead - 2;
+    static constexpr std::int64_t kMostOfBox = 40;
+
+    static constexpr std::array<std::uint64_t, kMostOfBox + 1> kReciprocal = [] {
+        std::array<std::uint64_t, kMostOfBox + 1> reciprocal{};
+        for (std::size_t n = 1; n <= kMostOfBox; ++n) reciprocal[n] = (std::uint64_t{1} << 32) / n;
+        return reciprocal;
+    }();
+
+    std::size_t at(std::int64_t bucket) const {
+        return static_cast<std::size_t>(bucket & (kBuckets - 1)) * servers_;
+    }
+    void step() {
+        const std::int32_t* rate = &rate_[at(bucket_)];
+        const std::int32_t* waiting = &waiting_[at(bucket_)];
+        ++bucket_;
+        std::int32_t* next_rate = &rate_[at(bucket_)];
+        std::int32_t* next_waiting = &waiting_[at(bucket_)];
+        std::int32_t* furthest = &rate_[at(bucket_ + kAhead)];  // its turn comes again
+        for (std::size_t i = 0; i < servers_; ++i) {
+            next_waiting[i] = std::max(waiting[i] + rate[i] - kWidth, 0);
+            next_rate[i] += rate[i];
+            furthest[i] = 0;
+        }
+    }
+
+    std::size_t servers_;
+    // Of a bucket that has begun the work that comes in it; of one to come the change against the one before.
+    std::vector<std::int32_t> rate_;
+    std::vector<std::int32_t> waiting_;  // at a bucket's beginning
+    std::int64_t bucket_ = 0;            // the last one that has begun
+};
+
+}  // namespace l2lens

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile/step_units.hpp"
+
+#include <cstdlib>
+#include <optional>
+#include <vector>
+
+namespace l2lens {
+namespace {
+
+// More in a unit would hide too much of what happens between them.
+constexpr std::int64_t kMostSteps = 5;
+
+// Do no two steps of the walk have a line in common?
+bool steps_are_apart(const Tensor& tensor, const BoxWalk& walk) {
+    const auto inner = static_cast<std::size_t>(tensor.rank - 1);
+    for (std::size_t d = 0; d < inner; ++d) {
+        if (tensor.stride_bytes[d] % kLineBytes != 0) return false;
+        if (std::abs(walk.step[d]) >= walk.extent[d]) return true;
+    }
+    const std::int64_t step = walk.step[inner] * tensor.element_bytes;
+    return std::abs(walk.step[inner]) >= walk.extent[inner] && step % kLineBytes == 0 &&
+           walk.start[inner] * tensor.element_bytes % kLineBytes == 0;
+}
+
+// Do two walks over a tensor put their units at the same places?
+bool alike(const BoxWalk& a, const BoxWalk& b) {
+    if (a.step != b.step) return false;
+    for (std::size_t d = 0; d < a.step.size(); ++d) {
+        if (a.step[d] != 0 && a.start[d] != b.start[d]) return false;
+    }
+    return true;
+}
+
+bool can_be_joined(const Work& work) {
+    std::vector<std::optional<std::int32_t>> first_walk(work.kernel().tensors.size());
+    for (std::int32_t id = 0; id < static_cast<std::int32_t>(work.walks()); ++id) {
+        const BoxWalk& walk = work.walk(id);
+        const auto tensor = static_cast<std::size_t>(walk.tensor);
+        if (work.walk_steps(id) > 1 && !steps_are_apart(work.kernel().tensors[tensor], walk)) return false;
+        if (work.walk_stores(id)) continue;
+        std::optional<std::int32_t>& first = first_walk[tensor];
+        if (!first) first = id;
+        if (work.walk_steps(id) != work.walk_steps(*first) || !alike(walk, work.walk(*first))) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+StepUnits StepUnits::of(const Work& work, int ctas_per_sm) {
+    const Kernel& kernel = work.kernel();
+    // CTAs that meet others at each step: at the tensor cores, in a cluster, or as producers at their
+    // consumers.
+    const bool meets_others =
+        ctas_per_sm > 1 || kernel.ctas_of_cluster() > 1 || kernel.pipeline != Pipeline::Multistage;
+    if (meets_others || kernel.stages == 1 || !can_be_joined(work)) return {};
+    const std::int64_t lead = load_lead(kernel);
+    std::int64_t steps = std::min(lead, kMostSteps);
+    while (lead % steps != 0) --steps;
+    return {lead, steps};
+}
+
+}  // namespace l2lens

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "baseline/baseline.hpp"
@@ -23,15 +25,24 @@ public:
             bytes_[box] = bytes;
             used_ += bytes;
         }
-        next_[box] = next_[head_];
-        previous_[box] = head_;
-        previous_[next_[box]] = box;
-        next_[head_] = box;
+        link(box);
         while (used_ > capacity_ && previous_[head_] != box) evict(previous_[head_]);
         return hit;
     }
 
+    // Makes a box that is there the youngest.
+    void refresh(std::size_t box) {
+        unlink(box);
+        link(box);
+    }
+
 private:
+    void link(std::size_t box) {
+        next_[box] = next_[head_];
+        previous_[box] = head_;
+        previous_[next_[box]] = box;
+        next_[head_] = box;
+    }
     void unlink(std::size_t box) {
         next_[previous_[box]] = next_[box];
         previous_[next_[box]] = previous_[box];
@@ -50,66 +61,163 @@ private:
     std::size_t head_;
 };
 
-// The loads of one CTA as one list of steps.
-struct Steps {
-    struct Run {
-        std::span<const std::int32_t> walks;
-        std::int64_t first;
-        std::int64_t count;
-    };
-    std::vector<Run> runs;
-    std::int64_t total = 0;
+// A walk that CTAs of a wave take in the same steps: in their step s they ask for its box s - first.
+struct SharedWalk {
+    std::int32_t walk;
+    std::int64_t first;
+    std::int64_t count;
+    double box_bytes;
+
+    bool asks(std::int64_t step) const { return step >= first && step < first + count && box_bytes > 0; }
 };
 
-Steps steps_of(const Work& work, std::int32_t tile) {
-    Steps steps;
-    for (const Work::Phase& phase : work.program(tile)) {
-        steps.runs.push_back({work.loads(phase), steps.total, phase.count});
-        steps.total += phase.count;
+// The walks of the CTAs of a wave.
+class Wave {
+public:
+    explicit Wave(const Work& work) : work_(work), newest_(work.walks(), kNone) {}
+
+    void clear() {
+        for (const SharedWalk& shared : walks_) newest_[static_cast<std::size_t>(shared.walk)] = kNone;
+        walks_.clear();
+        older_.clear();
+        requests_.clear();
+        steps_ = 0;
     }
-    return steps;
-}
+
+    void add_cta(std::int32_t tile) {
+        std::int64_t first = 0;
+        for (const Work::Phase& phase : work_.program(tile)) {
+            for (const std::int32_t walk : work_.loads(phase)) add(walk, first, phase.count);
+            first += phase.count;
+        }
+        steps_ = std::max(steps_, first);
+    }
+
+    std::int64_t steps() const { return steps_; }
+    // Each once, as they are first asked for.
+    const std::vector<SharedWalk>& walks() const { return walks_; }
+    // Places among the walks: what the CTAs ask for in a step, one CTA after the other.
+    const std::vector<std::size_t>& requests() const { return requests_; }
+
+    // Places among the walks in the order in which they are last asked for.
+    std::vector<std::size_t> by_last_request() const {
+        std::vector<char> seen(walks_.size(), 0);
+        std::vector<std::size_t> order;
+        for (auto i = requests_.rbegin(); i != requests_.rend(); ++i) {
+            if (std::exchange(seen[*i], 1) == 0) order.push_back(*i);
+        }
+        std::reverse(order.begin(), order.end());
+        return order;
+    }
+
+private:
+    static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+    void add(std::int32_t walk, std::int64_t first, std::int64_t count) {
+        std::size_t& newest = newest_[static_cast<std::size_t>(walk)];
+        for (std::size_t i = newest; i != kNone; i = older_[i]) {
+            if (walks_[i].first != first) continue;
+            requests_.push_back(i);
+            return;
+        }
+        older_.push_back(newest);
+        newest = walks_.size();
+        requests_.push_back(newest);
+        walks_.push_back({walk, first, count, work_.walk_bytes(walk) / static_cast<double>(count)});
+    }
+
+    const Work& work_;
+    std::vector<SharedWalk> walks_;
+    std::vector<std::size_t> newest_;  // per walk: where it is among them
+    std::vector<std::size_t> older_;   // the same walk taken in other steps
+    std::vector<std::size_t> requests_;
+    std::int64_t steps_ = 0;
+};
+
+class FlatLru {
+public:
+    FlatLru(const Work& work, std::int64_t capacity)
+        : first_box_(first_boxes(work)),
+          capacity_(static_cast<double>(capacity)),
+          lru_(first_box_.back(), capacity_) {}
+
+    void run(const Wave& wave) {
+        double bytes = 0;
+        for (const SharedWalk& walk : wave.walks()) bytes += walk.box_bytes;
+        if (bytes <= capacity_) {
+            run_together(wave);
+        } else {
+            run_one_by_one(wave);
+        }
+    }
+
+    double hit_rate() const { return asked_ > 0 ? 100.0 * hit_ / asked_ : 0.0; }
+
+private:
+    static std::vector<std::size_t> first_boxes(const Work& work) {
+        std::vector<std::size_t> first(work.walks() + 1, 0);
+        for (std::size_t w = 0; w < work.walks(); ++w)
+            first[w + 1] = first[w] + static_cast<std::size_t>(work.walk_steps(static_cast<std::int32_t>(w)));
+        return first;
+    }
+    std::size_t box(const SharedWalk& walk, std::int64_t step) const {
+        return first_box_[static_cast<std::size_t>(walk.walk)] + static_cast<std::size_t>(step - walk.first);
+    }
+
+    // All that a step asks for stays while it lasts: only the first request for a box can miss, and only the
+    // last one says how young it is.
+    void run_together(const Wave& wave) {
+        const std::vector<std::size_t> by_last = wave.by_last_request();
+        std::vector<double> asked(wave.walks().size(), 0.0);
+        for (const std::size_t i : wave.requests()) asked[i] += wave.walks()[i].box_bytes;
+        for (std::int64_t step = 0; step < wave.steps(); ++step) {
+            for (std::size_t i = 0; i < wave.walks().size(); ++i) {
+                const SharedWalk& walk = wave.walks()[i];
+                if (!walk.asks(step)) continue;
+                asked_ += asked[i];
+                hit_ += asked[i];
+                if (!lru_.touch(box(walk, step), walk.box_bytes)) hit_ -= walk.box_bytes;
+            }
+            for (const std::size_t i : by_last) {
+                const SharedWalk& walk = wave.walks()[i];
+                if (walk.asks(step)) lru_.refresh(box(walk, step));
+            }
+        }
+    }
+
+    void run_one_by_one(const Wave& wave) {
+        for (std::int64_t step = 0; step < wave.steps(); ++step) {
+            for (const std::size_t i : wave.requests()) {
+                const SharedWalk& walk = wave.walks()[i];
+                if (!walk.asks(step)) continue;
+                asked_ += walk.box_bytes;
+                if (lru_.touch(box(walk, step), walk.box_bytes)) hit_ += walk.box_bytes;
+            }
+        }
+    }
+
+    std::vector<std::size_t> first_box_;  // of a walk
+    double capacity_;
+    BoxLru lru_;
+    double asked_ = 0;
+    double hit_ = 0;
+};
 
 }  // namespace
 
 double flat_lru_hit_rate(const Work& work, std::span<const std::int32_t> launches, std::int64_t wave,
                          std::int64_t capacity) {
-    std::vector<std::size_t> first_box(work.walks() + 1, 0);
-    for (std::size_t w = 0; w < work.walks(); ++w) {
-        first_box[w + 1] =
-            first_box[w] + static_cast<std::size_t>(work.walk_steps(static_cast<std::int32_t>(w)));
-    }
-    BoxLru lru(first_box.back(), static_cast<double>(capacity));
-    double asked = 0;
-    double hit = 0;
-    std::vector<Steps> resident;
+    FlatLru lru(work, capacity);
+    Wave resident(work);
     for (std::size_t first = 0; first < launches.size(); first += static_cast<std::size_t>(wave)) {
         const std::size_t end = std::min(launches.size(), first + static_cast<std::size_t>(wave));
         resident.clear();
-        std::int64_t longest = 0;
         for (std::size_t id = first; id < end; ++id) {
-            if (launches[id] < 0) continue;
-            resident.push_back(steps_of(work, launches[id]));
-            longest = std::max(longest, resident.back().total);
+            if (launches[id] >= 0) resident.add_cta(launches[id]);
         }
-        for (std::int64_t step = 0; step < longest; ++step) {
-            for (const Steps& cta : resident) {
-                for (const Steps::Run& run : cta.runs) {
-                    const std::int64_t k = step - run.first;
-                    if (k < 0 || k >= run.count) continue;
-                    for (std::int32_t walk : run.walks) {
-                        const double bytes = work.walk_bytes(walk) / static_cast<double>(run.count);
-                        if (bytes <= 0) continue;
-                        asked += bytes;
-                        const std::size_t box =
-                            first_box[static_cast<std::size_t>(walk)] + static_cast<std::size_t>(k);
-                        if (lru.touch(box, bytes)) hit += bytes;
-                    }
-                }
-            }
-        }
+        lru.run(resident);
     }
-    return asked > 0 ? 100.0 * hit / asked : 0.0;
+    return lru.hit_rate();
 }
 
 }  // namespace l2lens

@@ -134,6 +134,32 @@ void for_each_line(const Tensor& tensor, const BoxWalk& box, std::int64_t step, 
     }
 }
 
+// When every request for `box` at `step` is a whole line of its own, calls visit(line) for each, in issue
+// order, and returns true: the same as for_each_line, and several times as fast. Otherwise returns false.
+template <class Visit>
+bool for_each_whole_line(const Tensor& tensor, const BoxWalk& box, std::int64_t step, Visit&& visit) {
+    const detail::ClippedBox clipped(tensor, box, step);
+    if (clipped.empty) return true;
+    const auto inner = static_cast<std::size_t>(tensor.rank - 1);
+    const std::int64_t element = tensor.element_bytes;
+    const std::int64_t begin = clipped.low[inner] * element;
+    const std::int64_t end = clipped.high[inner] * element;
+    const std::int64_t column = clipped.unclipped_low * element;  // where TMA's first column begins
+    std::int64_t places = static_cast<std::int64_t>(tensor.base) | begin | end | column;
+    for (std::size_t d = 0; d < inner; ++d) places |= tensor.stride_bytes[d];
+    if (places % kLineBytes != 0) return false;
+    const auto first = static_cast<std::uint64_t>(begin) >> kLineShift;
+    const auto past = static_cast<std::uint64_t>(end) >> kLineShift;
+    const std::uint64_t width = box.path == Path::Tma ? 1 : past - first;
+    for (std::uint64_t from = first; from < past; from += width) {
+        detail::for_each_row(tensor, clipped, [&](std::uint64_t row) {
+            for (std::uint64_t line = from; line < from + width; ++line)
+                visit(static_cast<LineNumber>((row >> kLineShift) + line));
+        });
+    }
+    return true;
+}
+
 // Appends the requests of `box` at `step` to `requests`.
 void expand(const Tensor& tensor, const BoxWalk& box, std::int64_t step, std::vector<LineRequest>& requests);
 

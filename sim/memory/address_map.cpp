@@ -2,6 +2,7 @@
 #include "memory/address_map.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <span>
 
@@ -11,19 +12,19 @@ namespace l2lens {
 namespace {
 
 // Rank over GF(2) of row vectors.
-int rank(std::vector<std::uint32_t> rows) {
+int rank(std::span<const std::uint32_t> rows) {
+    std::array<std::uint32_t, 32> with_leading_bit{};  // a basis
     int found = 0;
-    for (int bit = 31; bit >= 0; --bit) {
-        const auto pivot = std::find_if(rows.begin() + found, rows.end(),
-                                        [&](std::uint32_t row) { return (row >> bit) & 1u; });
-        if (pivot == rows.end()) continue;
-        std::swap(*pivot, rows[static_cast<std::size_t>(found)]);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (static_cast<int>(i) != found && ((rows[i] >> bit) & 1u) != 0) {
-                rows[i] ^= rows[static_cast<std::size_t>(found)];
+    for (std::uint32_t row : rows) {
+        while (row != 0) {
+            std::uint32_t& other = with_leading_bit[static_cast<std::size_t>(std::bit_width(row) - 1)];
+            if (other == 0) {
+                other = row;
+                ++found;
+                break;
             }
+            row ^= other;
         }
-        ++found;
     }
     return found;
 }
@@ -34,11 +35,10 @@ int spread_over_strides(std::span<const std::uint32_t> rows, int input_bits) {
     constexpr int kLeading = 6;  // 64 buckets: about as many as a partition has slices
     int total = 0;
     for (int first = 0; first + kLeading <= input_bits; ++first) {
-        std::vector<std::uint32_t> window;
-        for (int i = 0; i < kLeading; ++i) {
-            window.push_back((rows[static_cast<std::size_t>(i)] >> first) & ((1u << kLeading) - 1));
-        }
-        total += rank(std::move(window));
+        std::array<std::uint32_t, kLeading> window{};
+        for (std::size_t i = 0; i < window.size(); ++i)
+            window[i] = (rows[i] >> first) & ((1u << kLeading) - 1);
+        total += rank(window);
     }
     return total;
 }
@@ -55,8 +55,21 @@ AddressMap::AddressMap(const Machine& machine) {
     granule_mask_ = static_cast<std::uint32_t>(std::max(machine.hash.interleave_bytes / kLineBytes, 1) - 1);
     lanes_ = static_cast<std::uint32_t>(machine.l2.slices_per_partition);
     sets_ = static_cast<std::uint32_t>(machine.l2.slice_bytes / kLineBytes / machine.l2.ways);
+    tabulate_homes();
     choose_matrix();
     number_lanes();
+}
+
+void AddressMap::tabulate_homes() {
+    for (std::size_t piece = 0; piece < home_.size(); ++piece) {
+        for (std::uint32_t value = 0; value <= kPieceMask; ++value) {
+            const std::uint64_t line = std::uint64_t{value} << (piece * kPieceBits);
+            for (std::size_t i = 0; i < home_masks_.size(); ++i) {
+                const auto bit = static_cast<std::uint32_t>(__builtin_parityll(line & home_masks_[i]));
+                home_[piece][value] |= static_cast<std::uint8_t>(bit << i);
+            }
+        }
+    }
 }
 
 // The best of some thousand random matrices: invertible together with the home bits, evenest over

@@ -24,11 +24,8 @@ public:
     explicit AddressMap(const Machine& machine);
 
     int home(LineNumber line) const {
-        int partition = 0;
-        for (std::size_t i = 0; i < home_masks_.size(); ++i) {
-            partition |= __builtin_parity(line & home_masks_[i]) << i;
-        }
-        return partition;
+        return home_[0][line & kPieceMask] ^ home_[1][line >> kPieceBits & kPieceMask] ^
+               home_[2][line >> 2 * kPieceBits];
     }
 
     int lane(LineNumber line) const { return static_cast<int>(lane_of_number(number(line))); }
@@ -46,6 +43,7 @@ private:
     static constexpr int kPageBits = 14;  // lines of a 2 MiB page
     static constexpr int kHalfBits = kPageBits / 2;
     static constexpr std::uint32_t kHalfMask = (1u << kHalfBits) - 1;
+    static_assert(sizeof(LineNumber) == 4);
 
     // y: with the home bits a permutation of the page's lines; another XOR shift in each page.
     std::uint32_t number(LineNumber line) const {
@@ -65,9 +63,14 @@ private:
     std::uint32_t lane_of_number(std::uint32_t y) const {
         return ((y & ~granule_mask_) * lanes_) >> number_bits_;
     }
+    void tabulate_homes();
     void choose_matrix();
     void number_lanes();
 
+    // A line's home is the XOR of what its pieces have of it.
+    static constexpr int kPieceBits = 11;
+    static constexpr std::uint32_t kPieceMask = (1u << kPieceBits) - 1;
+    std::array<std::array<std::uint8_t, 1u << kPieceBits>, 3> home_{};
     std::vector<std::uint32_t> home_masks_;  // over line bits
     int number_bits_ = kPageBits;            // of y: the page's bits less the home's
     std::uint32_t granule_mask_ = 0;         // lines that stay in one slice

@@ -100,6 +100,9 @@ public:
         for (const Walk& walk : walks_) {
             const Tensor& tensor = kernel_.tensors[static_cast<std::size_t>(walk.box->tensor)];
             for (std::int64_t k = 0; k < walk.count; ++k) {
+                if (for_each_whole_line(tensor, *walk.box, k,
+                                        [&](LineNumber line) { visit(line, kSectorsPerLine, walk.uses); }))
+                    continue;
                 for_each_line(tensor, *walk.box, k, [&](const LineRequest& request) {
                     visit(request.line, __builtin_popcount(request.sectors), walk.uses);
                 });

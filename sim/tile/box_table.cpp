@@ -89,6 +89,7 @@ public:
 
 private:
     void add_step(std::int64_t k, Measured& box) {
+        if (distinct_ && add_whole_lines(k, box)) return;
         for_each_line(tensor_, walk_, k, [&](const LineRequest& request) {
             if (box.shape.requests++ == 0) {
                 box.first = request.line;
@@ -109,6 +110,31 @@ private:
                 requests_.push_back(request);
             }
         });
+    }
+
+    bool add_whole_lines(std::int64_t k, Measured& box) {
+        std::array<std::uint32_t, kMostHomes> lines{};
+        LineNumber last = 0;
+        std::uint32_t before = box.shape.requests;
+        const bool whole = for_each_whole_line(tensor_, walk_, k, [&](LineNumber line) {
+            if (before++ == 0) box.first = line;
+            last = line;
+            ++lines[static_cast<std::size_t>(map_.home(line))];
+        });
+        if (!whole || before == box.shape.requests) return whole;
+        box.last = last;
+        box.first_byte = 0;
+        box.end_byte = static_cast<std::uint8_t>(kLineBytes);
+        for (std::size_t home = 0; home < kMostHomes; ++home) {
+            BoxPart& part = box.shape.part[home];
+            part.requests += lines[home];
+            part.lines += lines[home];
+            part.sectors += lines[home] * kSectorsPerLine;
+            part.fetched += lines[home] * kSectorsPerLine;
+        }
+        box.shape.requests = before;
+        for (const std::uint32_t n : lines) box.shape.sectors += n * kSectorsPerLine;
+        return true;
     }
 
     // Lines that several requests, or the box before, ask for.

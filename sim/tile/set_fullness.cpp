@@ -63,11 +63,12 @@ std::array<double, kSetClasses> set_fullness(const Machine& machine, const Work&
         const auto count =
             static_cast<std::int64_t>(std::ceil(steps * static_cast<double>(work.walk_steps(id))));
         for (std::int64_t k = 0; k < count; ++k) {
-            for_each_line(tensor, walk, k, [&](const LineRequest& request) {
-                const auto lane = static_cast<std::size_t>(map.lane(request.line));
-                ++lines[lane * map.sets() + map.set(request.line)];
+            const auto add = [&](LineNumber line) {
+                ++lines[static_cast<std::size_t>(map.lane(line)) * map.sets() + map.set(line)];
                 ++total;
-            });
+            };
+            if (for_each_whole_line(tensor, walk, k, add)) continue;
+            for_each_line(tensor, walk, k, [&](const LineRequest& request) { add(request.line); });
         }
     }
     std::sort(lines.begin(), lines.end(), std::greater<>());

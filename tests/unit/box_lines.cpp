@@ -196,3 +196,38 @@ TEST_CASE("Random boxes ask for what a byte-by-byte walk finds") {
         }
     }
 }
+
+TEST_CASE("Boxes of whole lines are walked line by line as request by request, others are refused") {
+    int whole = 0, refused = 0;
+    for (const std::int64_t first : {0, 64, 128, 32}) {
+        for (const std::int64_t width : {64, 128, 96}) {
+            for (const Path path : {Path::Tma, Path::CpAsync}) {
+                for (const std::int64_t columns : {512, 500}) {
+                    const Tensor tensor = matrix(40, columns, 2);
+                    const BoxWalk box = box_at({8, first}, {64, width}, path, {0, width});
+                    for (std::int64_t step = 0; step < 8; ++step) {
+                        std::vector<LineNumber> lines;
+                        const bool is_whole = for_each_whole_line(
+                            tensor, box, step, [&](LineNumber line) { lines.push_back(line); });
+                        std::vector<LineNumber> asked;
+                        bool all_whole = true;
+                        for (const LineRequest& request : requests_of(tensor, box, step)) {
+                            asked.push_back(request.line);
+                            all_whole = all_whole && request.sectors == kWholeLine && request.partial == 0;
+                        }
+                        INFO(first << " " << width << " " << columns << " " << step);
+                        if (is_whole) {
+                            CHECK(lines == asked);
+                            CHECK(all_whole);
+                        } else {
+                            CHECK(lines.empty());
+                        }
+                        (is_whole ? whole : refused) += asked.empty() ? 0 : 1;
+                    }
+                }
+            }
+        }
+    }
+    CHECK(whole > 0);
+    CHECK(refused > 0);
+}

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "baseline/baseline.hpp"
 #include "counters/metrics.hpp"
+#include "counters/sampling_error.hpp"
 #include "kernel/residency.hpp"
 #include "order/cluster.hpp"
 #include "schedule/simulation.hpp"
@@ -224,6 +225,18 @@ RunTotals mean_of(const std::vector<SimulationResult>& results) {
     return totals;
 }
 
+// Of a run of some lanes, the seeds' runs taken together.
+std::map<std::string, double> standard_errors(const std::vector<SimulationResult>& results, int all_lanes,
+                                              const RunTotals& totals) {
+    std::vector<Events> lanes = results.front().lane_events;
+    for (std::size_t seed = 1; seed < results.size(); ++seed) {
+        for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] += results[seed].lane_events[i];
+    }
+    auto errors = sampling_errors(MetricKind::Hardware, lanes, all_lanes, totals);
+    errors.merge(sampling_errors(MetricKind::Neutral, lanes, all_lanes, totals));
+    return errors;
+}
+
 }  // namespace
 
 std::string beyond_tile_engine(const Machine& machine, const Kernel& kernel) {
@@ -317,6 +330,8 @@ Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, cons
     prediction.waves = totals.waves;
     prediction.counters = evaluate_metrics(MetricKind::Hardware, events, totals);
     prediction.metrics = evaluate_metrics(MetricKind::Neutral, events, totals);
+    if (parts.engine == Engine::Line)
+        prediction.standard_errors = standard_errors(runs.results, parts.map.lanes(), totals);
     prediction.footprint = order.footprint;
     prediction.schedule = std::move(runs.results.front().schedule);
     if (runs.details) {

@@ -70,6 +70,8 @@ struct Prediction {
     // ("l2_hit_rate_pct", "dram_read_bytes", ...): the keys of metrics.hpp.
     std::map<std::string, double> counters;
     std::map<std::string, double> metrics;
+    // How far counters and metrics may be from those of a run of all slices; empty when that is what was run.
+    std::map<std::string, double> standard_errors;
     WaveFootprint footprint;
     LaunchSchedule schedule;                   // when it was asked for, or details were
     std::vector<std::int32_t> tile_of_launch;  // as in NamedOrder, with details

@@ -79,6 +79,7 @@ void predict_row(ValidationRow& row, const RecordedRun* run, const Machine& mach
     const NamedOrder order = named_order(row.recorded.order, machine, kernel);
     Prediction prediction = predict(machine, kernel, order, options, executor);
     row.predicted = std::move(prediction.counters);
+    row.standard_errors = std::move(prediction.standard_errors);
     row.metrics = std::move(prediction.metrics);
     row.predicted_ctas_per_sm = prediction.ctas_per_sm;
     if (run != nullptr)

@@ -53,6 +53,16 @@ ordered_json machine_json(const Machine& machine) {
             {"dram_bytes_per_ns", json_of(machine.bandwidth.dram_bytes_per_ns)}};
 }
 
+// The same for the standard errors, which are there when not all slices were simulated.
+ordered_json errors_json(const std::map<std::string, double>& errors) {
+    ordered_json object = ordered_json::object();
+    for (const Metric& metric : all_metrics()) {
+        const auto found = errors.find(std::string(metric.id));
+        if (found != errors.end()) object[found->first] = json_of(found->second);
+    }
+    return object;
+}
+
 ordered_json result_json(const PredictReport& report, const Prediction& prediction, std::size_t rank) {
     ordered_json json{{"order", prediction.order},
                       {"mode", mode_name(prediction.mode)},
@@ -68,6 +78,8 @@ ordered_json result_json(const PredictReport& report, const Prediction& predicti
                         {"mean_columns", json_of(prediction.footprint.mean_columns)},
                         {"jumps", prediction.footprint.jumps}}},
                       {"cause", cause(report, prediction)}};
+    if (!prediction.standard_errors.empty())
+        json["standard_errors"] = errors_json(prediction.standard_errors);
     if (prediction.details) json["details"] = details_json(report, prediction);
     return json;
 }

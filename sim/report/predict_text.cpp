@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -40,6 +41,33 @@ std::string l2_text(const Machine& machine) {
     return machine.partitions > 1 ? fmt::format("{} x {}", machine.partitions, part) : part;
 }
 
+// What simulating some of the slices may have changed: the largest standard errors among the orders.
+std::string sampling_text(const PredictReport& report) {
+    double hit = 0, sectors = 0, dram = 0, time = 0;
+    int sample = 1;
+    for (const Prediction& prediction : report.predictions) {
+        if (prediction.standard_errors.empty()) continue;
+        const auto relative = [&](const char* id) {
+            const auto error = prediction.standard_errors.find(id);
+            const double value = value_of(prediction, id);
+            return error == prediction.standard_errors.end() || value == 0 ? 0.0
+                                                                           : 100 * error->second / value;
+        };
+        const auto error = prediction.standard_errors.find("l2_hit_rate_pct");
+        if (error != prediction.standard_errors.end()) hit = std::max(hit, error->second);
+        sectors = std::max(sectors, relative("l2_sectors"));
+        dram = std::max(dram, relative("dram_read_bytes"));
+        time = std::max(time, relative("time_us"));
+        sample = std::max(sample, prediction.sample);
+    }
+    if (sample == 1) return "";
+    return fmt::format(
+        "1 in {} slices simulated: standard errors up to {:.1f} points of L2 hit, {:.1f} % of L2 sectors, "
+        "{:.1f} % of "
+        "DRAM read, {:.1f} % of time (--sample 1: none).\n",
+        sample, hit, sectors, dram, time);
+}
+
 }  // namespace
 
 std::string predict_header(const PredictReport& report) {
@@ -68,7 +96,7 @@ std::string predict_text(const PredictReport& report, bool colour) {
         table.add_row(std::move(cells), row_style(i + 1, slower));
     }
     return styled(predict_header(report), Style::Bold, colour) + "\n" + table.text(colour) + advice(report) +
-           "\n";
+           "\n" + sampling_text(report);
 }
 
 }  // namespace l2lens

@@ -45,6 +45,7 @@ ordered_json row_json(const ValidationRow& row) {
                       {"repeats", row.repeats},
                       {"predicted", predicted_json(row.predicted)},
                       {"measured", measured_json(recorded.measured)}};
+    if (!row.standard_errors.empty()) json["standard_errors"] = predicted_json(row.standard_errors);
     for (const char* model : {"flat_lru", "closed_form"}) {
         if (const Counters counters = simple_model_counters(row, model); !counters.empty())
             json["simple_models"][model] = predicted_json(counters);

@@ -27,8 +27,9 @@ struct ReplayedRow {
 struct ValidationRow {
     RecordedRow recorded;  // `measured` is the mean of the repeats
     int repeats = 1;
-    Counters predicted;  // hardware counters
-    Counters metrics;    // neutral metrics, what simpler models say among them
+    Counters predicted;        // hardware counters
+    Counters standard_errors;  // of those, when not all slices were simulated
+    Counters metrics;          // neutral metrics, what simpler models say among them
     int predicted_ctas_per_sm = 0;
     std::optional<ReplayedRow> replayed;  // where a recorded schedule was given
 };

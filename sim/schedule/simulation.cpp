@@ -40,6 +40,7 @@ SimulationResult Simulation::run(Executor& executor) {
     for (const auto& lane : lanes_) {
         result.events += lane->events();
         result.lane_fill_sectors.push_back(static_cast<double>(lane->events()[Event::FillSectors]));
+        result.lane_events.push_back(lane->events());
         for (int p = 0; p < machine_.partitions; ++p) {
             result.slice_sectors.push_back(static_cast<double>(lane->slice_sectors(p)));
         }

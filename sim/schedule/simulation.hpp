@@ -54,6 +54,7 @@ struct SimulationOptions : RunOptions {
 
 struct SimulationResult {
     Events events;                          // of the simulated lanes
+    std::vector<Events> lane_events;        // of each of them
     double scale = 1;                       // all lanes' sectors per simulated sector
     Picoseconds time = 0;                   // launch -> last CTA's exit
     double sm_cycles = 0;                   // SM clock cycles in that time

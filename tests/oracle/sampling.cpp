@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is a run of some of the slices as near to a run of all of them as its standard errors say?
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "counters/sampling_error.hpp"
+#include "load/machine_file.hpp"
+#include "load/user_order.hpp"
+#include "parallel/tbb_executor.hpp"
+#include "support/catch.hpp"
+#include "support/effort.hpp"
+#include "support/kernels.hpp"
+
+#include "predict.hpp"
+
+using namespace l2lens;
+
+TEST_CASE("Slices that differ at random give a total the standard error of a sample without replacement") {
+    const auto seed = std::random_device{}();
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    constexpr int kAll = 47, kSampled = 6;
+    std::vector<Events> lanes(kSampled);
+    std::vector<double> fills;
+    for (Events& lane : lanes) {
+        lane[Event::CoalescableSectors] = 1'000'000;  // the same demand each
+        lane[Event::FillSectors] = 100'000 + random() % 10'000;
+        fills.push_back(static_cast<double>(lane[Event::FillSectors]));
+    }
+    const double mean = std::accumulate(fills.begin(), fills.end(), 0.0) / kSampled;
+    double variance = 0;
+    for (const double fill : fills) variance += (fill - mean) * (fill - mean) / (kSampled - 1);
+    const double of_slices =
+        kAll * std::sqrt(variance / kSampled * (1 - static_cast<double>(kSampled) / kAll));
+
+    RunTotals totals;
+    totals.scale = static_cast<double>(kAll) / kSampled;
+    const std::string fill = "lts__d_sectors_fill_device.sum";
+    const auto errors = sampling_errors(MetricKind::Hardware, lanes, kAll, totals);
+    const double course = course_error(fill) * kAll * mean;
+    CHECK(errors.at(fill) == Approx(std::hypot(of_slices, course)));
+    CHECK(sampling_errors(MetricKind::Hardware, std::vector<Events>(kAll), kAll, totals).empty());
+}
+
+TEST_CASE("Sampled counters are within three standard errors of the exact ones, 97 in 100 of them") {
+    if (test::kSanitized) return;
+    const Machine machine = load_machine("h200");
+    TbbExecutor executor(2);
+    int pairs = 0, within = 0;
+    for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+             {"m=2048", "n=2048", "k=2048"},
+             {"m=4096", "n=2048", "k=1024"},
+             {"m=1536", "n=3072", "k=2048", "bm=128", "bn=256", "stages=3", "warps=8"},
+         }) {
+        const Kernel kernel = test::gemm(arguments, machine);
+        const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
+                              static_cast<std::int32_t>(kernel.tile_columns())};
+        for (const char* name : {"row_major", "group_m:4"}) {
+            const NamedOrder order = over_grid(kernel, name, resolve_order(name, tiles), machine);
+            PredictOptions options;
+            options.sample = 1;
+            const Prediction exact = predict(machine, kernel, order, options, executor);
+            CHECK(exact.standard_errors.empty());
+            options.sample = 12;
+            const Prediction sampled = predict(machine, kernel, order, options, executor);
+            REQUIRE(sampled.standard_errors.size() == sampled.counters.size() + sampled.metrics.size());
+            for (const auto& [counter, value] : sampled.counters) {
+                const double error = sampled.standard_errors.at(counter);
+                if (error <= 0) continue;
+                const double off = std::abs(value - exact.counters.at(counter)) / error;
+                INFO(arguments[0] << " " << name << " " << counter << ": " << value << ", exactly "
+                                  << exact.counters.at(counter) << ", error " << error);
+                ++pairs;
+                within += off <= 3 ? 1 : 0;
+                CHECK(off <= 8);
+            }
+        }
+    }
+    INFO(within << " of " << pairs);
+    CHECK(within >= 0.97 * pairs);
+}

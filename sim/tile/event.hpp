@@ -32,21 +32,18 @@ inline constexpr int kTileBucketShift = 11;
 using TileWheel = EventWheel<TileEvent, kTileBucketShift, 1024>;
 
 // Where a box goes: a stage of a slot, or with an axis the same stage of those that receive the slot's
-// multicast along it; and through the ports of which CPCs of its GPC.
+// multicast along it.
 struct Landing {
     std::uint32_t code = 0;
 
     static constexpr std::uint32_t kNoAxis = 2;
-    static constexpr int kMostCpcs = 8;  // of a GPC
     static constexpr std::uint32_t kMostSlots = 1u << 18;
 
-    static Landing of(std::int32_t slot, std::size_t stage, std::uint32_t axis, std::uint32_t cpcs) {
-        return {axis << 30 | cpcs << 22 | static_cast<std::uint32_t>(slot) << 4 |
-                static_cast<std::uint32_t>(stage)};
+    static Landing of(std::int32_t slot, std::size_t stage, std::uint32_t axis) {
+        return {axis << 30 | static_cast<std::uint32_t>(slot) << 4 | static_cast<std::uint32_t>(stage)};
     }
     std::uint32_t stage() const { return code & 15u; }
     std::int32_t slot() const { return static_cast<std::int32_t>(code >> 4 & (kMostSlots - 1)); }
-    std::uint32_t cpcs() const { return code >> 22 & 0xFFu; }  // a bit each
     std::uint32_t axis() const { return code >> 30; }
 };
 

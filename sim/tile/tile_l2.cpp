@@ -37,9 +37,8 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
       curve_(t_.dram_jitter_ps),
       max_requesters_(machine.coalescer.present ? machine.coalescer.max_requesters : 1),
       gpcs_(static_cast<std::uint32_t>(machine.gpcs)),
-      cpcs_per_gpc_(static_cast<std::size_t>(machine.cpcs_per_gpc)),
       partition_of_gpc_(gpcs_),
-      flows_(port_of(gpcs_, 0)),
+      flows_(port_of(gpcs_)),
       parts_(boxes.regions() * kMostHomes * kMostHomes),
       slices_(static_cast<std::size_t>(machine.partitions),
               Slices(boxes.regions() * kMostHomes, capacities(),
@@ -62,7 +61,7 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
             turns.tag += turns.part[home].tag;
             turns.output += turns.part[home].output;
         }
-        turns.cpc_port = from_ns((shape.sectors * static_cast<double>(kSectorBytes) +
+        turns.gpc_port = from_ns((shape.sectors * static_cast<double>(kSectorBytes) +
                                   shape.requests * machine.bandwidth.answer_overhead_bytes) /
                                  machine.bandwidth.gpc_bytes_per_ns);
         turns_.push_back(turns);
@@ -109,7 +108,7 @@ Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id,
         const std::uint32_t last = opened_[key];
         const Entry& open = entries_[last];
         if (open.key == key && open.requesters < max_requesters_ && !over(open, reached) &&
-            join(now, reached, box, partition, last, landing))
+            join(reached, box, partition, last, landing))
             return open.unresolved == 0 ? last_at_gpc(open) : kUnknown;
     }
 
@@ -127,7 +126,6 @@ Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id,
     entry.key = key;
     entry.shape = box.shape;
     entry.gpc = static_cast<std::uint8_t>(gpc);
-    entry.cpcs = static_cast<std::uint8_t>(landing.cpcs());
     entry.requesters = 1;
     entry.unresolved = 0;
     entry.pending = {};
@@ -159,8 +157,8 @@ Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id,
 
 // Merges what can be merged with an open entry's requests; true when that is most of the box. The rest are
 // lookups that hit.
-bool TileL2::join(Picoseconds now, Picoseconds reached, const Box& box, std::uint32_t partition,
-                  std::uint32_t index, Landing landing) {
+bool TileL2::join(Picoseconds reached, const Box& box, std::uint32_t partition, std::uint32_t index,
+                  Landing landing) {
     Entry& open = entries_[index];
     const BoxShape& shape = boxes_.shape(box);
     std::uint32_t sectors = 0, requests = 0;
@@ -184,13 +182,7 @@ bool TileL2::join(Picoseconds now, Picoseconds reached, const Box& box, std::uin
         open.looked_up = reached;
         if (!open.late()) open.done = reached + t_.hit;
     }
-    const std::uint32_t further = landing.cpcs() & ~std::uint32_t{open.cpcs};
-    open.cpcs |= static_cast<std::uint8_t>(further);
-    if (open.unresolved != 0) {
-        landings_[index][place] = landing;
-    } else if (further != 0) {
-        send(now, open.gpc, open.shape, stream_of(open), further);
-    }
+    if (open.unresolved != 0) landings_[index][place] = landing;
     return true;
 }
 
@@ -471,14 +463,17 @@ void TileL2::write_back(Part& written, std::uint32_t partition, std::uint32_t se
     flows_.add(dram_of(partition), flows_.span(0, 0), static_cast<Picoseconds>(sectors * dram_sector_));
 }
 
-// All that the entry waits for is known: its data is sent through the ports.
+// All that the entry waits for is known: its data takes its turns at the ports.
 void TileL2::answer(Picoseconds now, Entry& entry) {
     const Stream stream = stream_of(entry);
     if (entry.late()) {
         flows_.add(output_of(partition_of_gpc_[entry.gpc]), flows_.span(stream.from, stream.to),
                    turns_[entry.shape].output);
     }
-    send(now, entry.gpc, entry.shape, stream, entry.cpcs);
+    // What waits for the slices' outputs comes later.
+    const Picoseconds way = t_.slice_to_sm + flows_.backlog(output_of(partition_of_gpc_[entry.gpc]), now);
+    flows_.add(port_of(entry.gpc), flows_.span(std::max(now, stream.from) + way, stream.to + way),
+               turns_[entry.shape].gpc_port);
 }
 
 // Most lines of a box that comes from DRAM are there long before the last: their mean is one mean jitter
@@ -488,17 +483,6 @@ TileL2::Stream TileL2::stream_of(const Entry& entry) const {
     if (!entry.late()) return {entry.done - half_span, entry.done + half_span};
     const Picoseconds from = std::min(entry.opens, entry.done);
     return {from - half_span, std::min(entry.done, from + 2 * dram_jitter_) + half_span};
-}
-
-// Sends a box's data through the ports of these CPCs.
-void TileL2::send(Picoseconds now, std::uint32_t gpc, std::uint32_t shape, const Stream& stream,
-                  std::uint32_t cpcs) {
-    // What waits for the slices' outputs comes later.
-    const Picoseconds way = t_.slice_to_sm + flows_.backlog(output_of(partition_of_gpc_[gpc]), now);
-    const Flows::Span span = flows_.span(std::max(now, stream.from) + way, stream.to + way);
-    for (; cpcs != 0; cpcs &= cpcs - 1)
-        flows_.add(port_of(gpc, static_cast<std::size_t>(std::countr_zero(cpcs))), span,
-                   turns_[shape].cpc_port);
 }
 
 }  // namespace l2lens

@@ -63,11 +63,11 @@ public:
     // What has become known since the list was last cleared.
     std::vector<Arrival>& arrivals() { return arrivals_; }
 
-    // When a last line that could be at its GPC at `at` is through its slice's output port and a CPC's port.
+    // When a last line that could be at its GPC at `at` is through its slice's output port and the GPC's.
     // For times past, as far as the flows are remembered.
-    Picoseconds passes(Picoseconds at, std::uint32_t gpc, std::uint32_t cpc) {
+    Picoseconds passes(Picoseconds at, std::uint32_t gpc) {
         const Picoseconds there = at + flows_.backlog(output_of(partition_of_gpc_[gpc]), at - t_.slice_to_sm);
-        return there + flows_.backlog(port_of(gpc, cpc), there);
+        return there + flows_.backlog(port_of(gpc), there);
     }
     // The L2's time has come to `now`.
     void advance(Picoseconds now) { flows_.advance(now); }
@@ -95,7 +95,6 @@ private:
         std::uint64_t key = kNoKey;    // box and GPC
         std::uint32_t shape = 0;
         std::uint8_t gpc = 0;
-        std::uint8_t cpcs = 0;  // whose ports its data passes
         std::uint8_t requesters = 0;
         std::uint8_t unresolved = 0;                      // parts of which nobody knows when they will land
         std::array<std::uint16_t, kMostHomes> pending{};  // share of each part that was on its way
@@ -128,14 +127,12 @@ private:
         Server tag;
     };
 
-    // Whose flows the lines join: output ports, outgoing fabric and DRAM of each partition, and each CPC's
+    // Whose flows the lines join: output ports, outgoing fabric and DRAM of each partition, and each GPC's
     // port.
     static std::size_t output_of(std::size_t partition) { return partition; }
     static std::size_t fabric_of(std::size_t partition) { return kMostHomes + partition; }
     static std::size_t dram_of(std::size_t partition) { return 2 * kMostHomes + partition; }
-    std::size_t port_of(std::size_t gpc, std::size_t cpc) const {
-        return 3 * kMostHomes + gpc * cpcs_per_gpc_ + cpc;
-    }
+    static std::size_t port_of(std::size_t gpc) { return 3 * kMostHomes + gpc; }
 
     // Turns of a partition's servers that a part of a box takes, all its lines together.
     struct Turns {
@@ -147,7 +144,7 @@ private:
         std::array<Turns, kMostHomes> part;
         Picoseconds tag = 0;
         Picoseconds output = 0;
-        Picoseconds cpc_port = 0;
+        Picoseconds gpc_port = 0;
     };
     // While lines leave their slices.
     struct Stream {
@@ -187,8 +184,8 @@ private:
     bool over(const Entry& entry, Picoseconds reached) const {
         return reached - entry.looked_up >= longest_hit_ && reached >= entry.done && entry.unresolved == 0;
     }
-    bool join(Picoseconds now, Picoseconds reached, const Box& box, std::uint32_t partition,
-              std::uint32_t index, Landing landing);
+    bool join(Picoseconds reached, const Box& box, std::uint32_t partition, std::uint32_t index,
+              Landing landing);
     Share joins(Picoseconds now, const Entry& entry, const Part& part, std::size_t home) const;
     Share within_hit(Picoseconds since_lookup) const;
     std::uint32_t take_entry();
@@ -210,8 +207,6 @@ private:
     }
     Stream stream_of(const Entry& entry) const;
     void answer(Picoseconds now, Entry& entry);
-    void send(Picoseconds now, std::uint32_t gpc, std::uint32_t shape, const Stream& stream,
-              std::uint32_t cpcs);
 
     const Machine& machine_;
     const BoxTable& boxes_;
@@ -228,7 +223,6 @@ private:
     std::array<float, kAll + 1> log_share_{};  // ln of a share
     int max_requesters_;
     std::uint32_t gpcs_;
-    std::size_t cpcs_per_gpc_;
     std::vector<std::uint8_t> partition_of_gpc_;
     std::vector<std::uint8_t> gpc_of_slot_;
     Flows flows_;

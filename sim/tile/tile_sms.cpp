@@ -53,7 +53,6 @@ TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes
         const auto gpc = static_cast<std::size_t>(machine.sms[id].gpc);
         SmState sm;
         sm.latency = sm_wire(machine, static_cast<int>(id), 0).latency;
-        sm.cpc = 0;  // one port for the whole GPC
         sm.gpc = static_cast<std::uint32_t>(gpc);
         sm.previous_in_gpc = last_of_gpc[gpc];
         if (sm.previous_in_gpc >= 0)
@@ -200,7 +199,7 @@ void TileSms::on_landed(Picoseconds now, std::int32_t index, std::size_t number)
     schedule(now, index);
 }
 
-// The data of a stage's boxes, which have come one line after the other: through the port of the SM's CPC,
+// The data of a stage's boxes, which have come one line after the other: through the port of the GPC,
 // then into the SM.
 void TileSms::pass_ports(std::int32_t index, std::size_t number) {
     Stage& of = stage(index, number);
@@ -208,7 +207,7 @@ void TileSms::pass_ports(std::int32_t index, std::size_t number) {
     const Coming* box = &coming(index, number);
     for (; of.boxes > 0; --of.boxes, ++box) {
         const BoxPace& pace = paces_.of(box->shape);
-        const Picoseconds through = l2_.passes(box->at, sm.gpc, sm.cpc);
+        const Picoseconds through = l2_.passes(box->at, sm.gpc);
         of.ready =
             std::max(of.ready, sm.port.take_stream(through, 2 * pace.half_span, pace.in_sm, pace.last_in_sm));
     }
@@ -403,7 +402,7 @@ void TileSms::issue_loads(Picoseconds now, Leave leave, std::int32_t index) {
         start += pace.busy;
         const BoxTable::Cast cast = boxes_.cast(walk);
         if (cast.receivers == 1) {
-            const Landing landing = Landing::of(index, ring, Landing::kNoAxis, 1u << sm.cpc);
+            const Landing landing = Landing::of(index, ring, Landing::kNoAxis);
             const Picoseconds there = l2_.read(now, reached, id, landing);
             if (there == TileL2::kUnknown) {
                 ++stage(index, ring).missing;
@@ -412,12 +411,8 @@ void TileSms::issue_loads(Picoseconds now, Leave leave, std::int32_t index) {
             }
             continue;
         }
-        std::uint32_t cpcs = 0;
-        for_each_receiver(index, cast.axis, [&](std::int32_t receiver) {
-            cpcs |= 1u << sm_of(slot(receiver)).cpc;
-            ++stage(receiver, ring).missing;
-        });
-        const Picoseconds there = l2_.read(now, reached, id, Landing::of(index, ring, cast.axis, cpcs));
+        for_each_receiver(index, cast.axis, [&](std::int32_t receiver) { ++stage(receiver, ring).missing; });
+        const Picoseconds there = l2_.read(now, reached, id, Landing::of(index, ring, cast.axis));
         if (there == TileL2::kUnknown) continue;
         for_each_receiver(index, cast.axis, [&](std::int32_t receiver) {
             add_box(receiver, ring, {there, shape});

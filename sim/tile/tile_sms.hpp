@@ -110,7 +110,6 @@ private:
         Picoseconds engine_free = 0;  // load engine
         Picoseconds latency = 0;      // to the slices
         bool math_busy = false;
-        std::uint8_t cpc = 0;
         std::uint32_t gpc = 0;
         std::int32_t next_in_gpc = -1;  // SM with the next higher id
         std::int32_t previous_in_gpc = -1;

@@ -88,8 +88,10 @@ PreparedKernel::PreparedKernel(const Machine& machine, const Kernel& kernel, Mod
     for (const Kernel& next : kernel.then)
         parts->then.push_back(std::make_unique<Parts>(machine, next, mode, engine));
     if (engine == Engine::Tile) {
-        parts->boxes.emplace(machine, parts->work, parts->map, executor,
-                             StepUnits::of(parts->work, parts->resident));
+        // Persistent CTAs keep or lose step with each other over the whole launch: each step counts.
+        const StepUnits units =
+            mode == Mode::Grid ? StepUnits::of(parts->work, parts->resident) : StepUnits{};
+        parts->boxes.emplace(machine, parts->work, parts->map, executor, units);
     }
     parts->slice_requests = requested_per_slice(parts->work, parts->map);
     parts_ = std::move(parts);

@@ -103,8 +103,8 @@ public:
     std::vector<std::size_t> by_last_request() const {
         std::vector<char> seen(walks_.size(), 0);
         std::vector<std::size_t> order;
-        for (auto i = requests_.rbegin(); i != requests_.rend(); ++i) {
-            if (std::exchange(seen[*i], 1) == 0) order.push_back(*i);
+        for (std::size_t i = requests_.size(); i-- > 0;) {
+            if (std::exchange(seen[requests_[i]], 1) == 0) order.push_back(requests_[i]);
         }
         std::reverse(order.begin(), order.end());
         return order;

@@ -16,6 +16,7 @@ struct TileEvent {
         Fetch,       // the last of a box's lines is at DRAM; a: box, b: home
         HomeReply,   // and leaves its home for the other partition; a: box, b: who asked
         HomeWrite,   // stored lines of the other home arrive there; a: box, b: partition they come from
+        Load,        // a CTA's next loads are on their way, by the SM's own share of it; a: slot
         Landed,      // a step's boxes are at their GPC; a: slot, b: stage
         Issue,       // a CTA's step may go to the tensor cores; a: slot
         MathDone,    // and leaves them; a: slot

@@ -63,6 +63,20 @@ public:
         return std::max(waiting_[i] + come - since, 0);
     }
 
+    // How long what will come at `when`, some buckets from now, is going to wait behind what is written down.
+    Picoseconds expected(std::size_t server, Picoseconds when) const {
+        const std::int64_t bucket = std::clamp(when >> kShift, bucket_, bucket_ + kAhead - 1);
+        std::int32_t waiting = waiting_[at(bucket_) + server];
+        std::int32_t rate = rate_[at(bucket_) + server];
+        for (std::int64_t next = bucket_ + 1; next <= bucket; ++next) {
+            waiting = std::max(waiting + rate - kWidth, 0);
+            rate += rate_[at(next) + server];
+        }
+        const auto since = static_cast<std::int32_t>(when & (kWidth - 1));
+        const auto come = static_cast<std::int32_t>(static_cast<std::int64_t>(rate) * since >> kShift);
+        return std::max(waiting + come - since, 0);
+    }
+
 private:
     static constexpr int kShift = 15;  // 33 ns
     static constexpr std::int32_t kWidth = 1 << kShift;

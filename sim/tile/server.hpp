@@ -12,15 +12,8 @@ namespace l2lens {
 // First come, first served.
 class Server {
 public:
-    // When the service begins of what comes at `now`.
-    Picoseconds take(Picoseconds now, Picoseconds service) {
-        const Picoseconds start = std::max(now, free_);
-        free_ = start + service;
-        return start;
-    }
-
-    // The same for lines that have come one by one over `spread` up to `now`: when the last one has been
-    // served, which takes `last`.
+    // Of lines that have come one by one over `spread` up to `now`, when the last one has been served, which
+    // takes `last`.
     Picoseconds take_stream(Picoseconds now, Picoseconds spread, Picoseconds service, Picoseconds last) {
         free_ = std::max(now - spread, free_) + service;
         return std::max(free_, now + last);

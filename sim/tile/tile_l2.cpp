@@ -118,8 +118,7 @@ Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id,
     Entry& entry = entries_[index];
     Slices& slices = slices_[partition];
     const ShapeTurns& turns = turns_[box.shape];
-    // The slices' tags serve boxes in the order in which they leave their SMs.
-    const Picoseconds looked_up = reached + slices.tag.take(now, turns.tag) - now;
+    const Picoseconds looked_up = look_up(partition, reached, box.shape, turns.tag);
     entry.looked_up = looked_up;
     entry.opens = kUnknown;
     entry.done = looked_up + t_.hit;
@@ -295,7 +294,7 @@ void TileL2::home_lookup(Picoseconds now, std::uint32_t id, std::uint32_t asking
     Part& there = part(box.region, home, home);
     Slices& slices = slices_[home];
     const Picoseconds looked_up =
-        slices.tag.take(now, turns_[box.shape].part[home].tag * copy.filling / kAll);
+        look_up(home, now, box.shape, turns_[box.shape].part[home].tag * copy.filling / kAll);
     events_[Event::FabricRequests] += share_of(asked.requests, copy.filling);
     events_[Event::FabricReadSectors] += copy.sectors;
     const Share share = missing(box.region, home, home);
@@ -368,14 +367,13 @@ void TileL2::write(Picoseconds now, std::uint32_t id, std::uint32_t gpc) {
     const Box box = boxes_.at(id);
     const BoxShape& shape = boxes_.shape(box);
     const std::uint32_t partition = partition_of_gpc_[gpc];
-    Slices& slices = slices_[partition];
     events_[Event::TexRequests] += shape.requests;
     events_[Event::TexWriteSectors] += shape.sectors;
     for (std::uint32_t home = 0; home < kMostHomes; ++home) {
         const BoxPart& written = shape.part[home];
         if (written.requests == 0) continue;
         const Turns& turns = turns_[box.shape].part[home];
-        const Picoseconds looked_up = slices.tag.take(now, turns.tag_write);
+        const Picoseconds looked_up = look_up(partition, now, box.shape, turns.tag_write);
         if (home == partition) {
             store(looked_up, id, home, false);
             continue;
@@ -393,7 +391,7 @@ void TileL2::home_write(Picoseconds now, std::uint32_t id, std::uint32_t from) {
     const BoxPart& written = boxes_.shape(box).part[home];
     events_[Event::FabricRequests] += written.requests;
     events_[Event::FabricWriteSectors] += written.sectors;
-    store(slices_[home].tag.take(now, turns_[box.shape].part[home].tag_write), id, home, true);
+    store(look_up(home, now, box.shape, turns_[box.shape].part[home].tag_write), id, home, true);
 }
 
 // Writes to the home. What is not wholly written and not there is fetched first.

@@ -124,15 +124,22 @@ private:
             : log(units, capacity), dirty(most_dirty) {}
         RecencyLog log;
         DirtyQueue dirty;
-        Server tag;
     };
 
-    // Whose flows the lines join: output ports, outgoing fabric and DRAM of each partition, and each GPC's
-    // port.
+    // Whose flows the lines join: output ports, outgoing fabric, DRAM and tags of each partition, and each
+    // GPC's port.
     static std::size_t output_of(std::size_t partition) { return partition; }
     static std::size_t fabric_of(std::size_t partition) { return kMostHomes + partition; }
     static std::size_t dram_of(std::size_t partition) { return 2 * kMostHomes + partition; }
-    static std::size_t port_of(std::size_t gpc) { return 3 * kMostHomes + gpc; }
+    static std::size_t tag_of(std::size_t partition) { return 3 * kMostHomes + partition; }
+    static std::size_t port_of(std::size_t gpc) { return 4 * kMostHomes + gpc; }
+    // A box's lines, the middle one at `middle`, at the tags of a partition: when that one is looked up.
+    Picoseconds look_up(std::size_t partition, Picoseconds middle, std::uint32_t shape, Picoseconds turns) {
+        const Picoseconds half = paces_.of(shape).half_span;
+        const Picoseconds wait = flows_.expected(tag_of(partition), middle);
+        flows_.add(tag_of(partition), flows_.span(middle - half, middle + half), turns);
+        return middle + wait;
+    }
 
     // Turns of a partition's servers that a part of a box takes, all its lines together.
     struct Turns {

@@ -104,6 +104,8 @@ private:
                 return sms_->take_arrivals(now);
             case Kind::HomeWrite:
                 return l2_.home_write(now, event.a, event.b);
+            case Kind::Load:
+                return sms_->on_load(now, slot);
             case Kind::Landed:
                 return sms_->on_landed(now, slot, event.b);
             case Kind::Issue:

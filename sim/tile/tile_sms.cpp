@@ -60,6 +60,7 @@ TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes
         last_of_gpc[gpc] = static_cast<std::int32_t>(id);
         sms_.push_back(sm);
     }
+    for (SmState& sm : sms_) sm.own_way = sm.latency - from_ns(machine.latency.sm_to_slice_ns);
     slots_.resize(sms_.size() * static_cast<std::size_t>(ctas_per_sm));
     if (slots_.size() > Landing::kMostSlots) {
         throw BadInput(kernel_.name + ": " + std::to_string(slots_.size()) + " CTAs would run at once on " +
@@ -348,19 +349,28 @@ void TileSms::retire(Picoseconds at, std::int32_t index) {
 void TileSms::want_loads(Picoseconds now, std::int32_t index) {
     Slot& own = slot(index);
     if (std::has_single_bit(own.cluster.members)) {
-        while (may_load(own, own.load)) {
-            const std::size_t number = stage_of(own.load.unit);
-            const Leave leave = leave_of(own.load, index);
-            stage(index, number) = {leave.last, 1, 0, 0};
-            issue_loads(now, leave, index);
-            one_less_missing(now, index, number);
-        }
+        // Put to the L2 in the order in which they will be there, not in that in which they leave.
+        if (own.loading || !may_load(own, own.load)) return;
+        own.loading = true;
+        wheel_.push(now + sm_of(own).own_way, {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Load});
         return;
     }
     while (may_load(own, own.due)) {
         stage_free(index, stage_of(own.due.unit)) = leave_of(own.due, index);
         advance(own, own.due);
         load_cluster(now, index);
+    }
+}
+
+void TileSms::on_load(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    s.loading = false;
+    while (may_load(s, s.load)) {
+        const std::size_t number = stage_of(s.load.unit);
+        const Leave leave = leave_of(s.load, index);
+        stage(index, number) = {leave.last, 1, 0, 0};
+        issue_loads(now, leave, index);
+        one_less_missing(now, index, number);
     }
 }
 

@@ -38,6 +38,7 @@ public:
     void begin(Picoseconds now, std::int32_t slot);
     // The L2 has found out when boxes will be there.
     void take_arrivals(Picoseconds now);
+    void on_load(Picoseconds now, std::int32_t slot);
     void on_landed(Picoseconds now, std::int32_t slot, std::size_t stage);
     void on_issue(Picoseconds now, std::int32_t slot);
     void on_math_done(Picoseconds now, std::int32_t slot);
@@ -99,6 +100,7 @@ private:
         Cursor to_release;       // next unit whose successor may go on
         ClusterPlace cluster;
         bool permitted = false;
+        bool loading = false;    // an event for the next loads is on its way
         bool scheduled = false;  // an event for the next unit's issue is on its way
         std::int32_t tile = -1;
         Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps
@@ -108,6 +110,7 @@ private:
     struct SmState {
         Server port;
         Picoseconds engine_free = 0;  // load engine
+        Picoseconds own_way = 0;      // of its way to the slices, beyond that of the nearest SM
         Picoseconds latency = 0;      // to the slices
         bool math_busy = false;
         std::uint32_t gpc = 0;

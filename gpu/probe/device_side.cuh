@@ -22,6 +22,26 @@ __device__ inline std::int64_t global_timer() {
     return ns;
 }
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+__device__ inline void wait_for_phase(std::uint32_t barrier, std::uint32_t parity) {
+    asm volatile(
+        "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(barrier),
+        "r"(parity)
+        : "memory");
+}
+
+__device__ inline void start_bulk_copy(std::uint32_t to, const char* from, std::uint32_t bytes,
+                                       std::uint32_t barrier) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+        "l"(from), "r"(bytes), "r"(barrier)
+        : "memory");
+}
+#endif
+
 // More than half of an SM's shared memory, so that one CTA fits an SM.
 inline int shared_memory_for_one_cta_per_sm() {
     int device = 0;

@@ -124,24 +124,6 @@ __global__ void __launch_bounds__(kThreads) load_words(Visit v) {
 constexpr unsigned kBulkBuffers = 6;
 constexpr unsigned kBulkChunks = 8;  // of one copy: 32 KiB
 
-__device__ void wait_for_phase(std::uint32_t barrier, std::uint32_t parity) {
-    asm volatile(
-        "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-        "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(barrier),
-        "r"(parity)
-        : "memory");
-}
-
-__device__ void start_bulk_copy(std::uint32_t to, const char* from, std::uint32_t barrier) {
-    constexpr auto kBytes = static_cast<std::uint32_t>(kBulkChunks * kChunkBytes);
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(kBytes)
-                 : "memory");
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-        "l"(from), "r"(kBytes), "r"(barrier)
-        : "memory");
-}
-
 // One thread keeps six copies of 32 KiB in flight.
 __device__ void bulk_copy_chunks(const Visit& v, unsigned role, char* shared, std::uint64_t* barriers) {
     const auto buffers = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
@@ -154,10 +136,12 @@ __device__ void bulk_copy_chunks(const Visit& v, unsigned role, char* shared, st
     unsigned slot = 0;
     std::uint32_t parity = 1;
     for (unsigned n = 0; n < copies + kBulkBuffers; ++n) {
-        if (n >= kBulkBuffers) wait_for_phase(first_barrier + slot * 8, parity);
+        if (n >= kBulkBuffers) probe::wait_for_phase(first_barrier + slot * 8, parity);
         if (n < copies)
-            start_bulk_copy(buffers + slot * kBulkChunks * static_cast<std::uint32_t>(kChunkBytes),
-                            v.group(n * v.participants + role, kBulkChunks), first_barrier + slot * 8);
+            probe::start_bulk_copy(buffers + slot * kBulkChunks * static_cast<std::uint32_t>(kChunkBytes),
+                                   v.group(n * v.participants + role, kBulkChunks),
+                                   static_cast<std::uint32_t>(kBulkChunks * kChunkBytes),
+                                   first_barrier + slot * 8);
         if (++slot < kBulkBuffers) continue;
         slot = 0;
         parity ^= 1;

@@ -49,24 +49,6 @@ __device__ long long meet(Meeting* meeting, int role, int participants) {
     while (start == 0) start = static_cast<long long>(atomicAdd(&meeting->start_ns, 0ull));
     return start;
 }
-
-__device__ void start_copy(std::uint32_t to, const char* from, std::uint32_t barrier) {
-    constexpr auto kBytes = static_cast<std::uint32_t>(kCopyBytes);
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(kBytes)
-                 : "memory");
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-        "l"(from), "r"(kBytes), "r"(barrier)
-        : "memory");
-}
-
-__device__ void await_copy(std::uint32_t barrier, std::uint32_t parity) {
-    asm volatile(
-        "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-        "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(barrier),
-        "r"(parity)
-        : "memory");
-}
 #endif
 
 __global__ void copy_kernel(const char* buffer, std::int64_t region_bytes, int depth, long long duration_ns,
@@ -87,13 +69,13 @@ __global__ void copy_kernel(const char* buffer, std::int64_t region_bytes, int d
     const auto chunks = static_cast<unsigned>(region_bytes / kCopyBytes);
     unsigned next = 0;
     const auto start_next = [&](int slot) {
-        start_copy(to + static_cast<std::uint32_t>(slot * kCopyBytes), region + next * kCopyBytes,
-                   first_barrier + slot * 8);
+        probe::start_bulk_copy(to + static_cast<std::uint32_t>(slot * kCopyBytes), region + next * kCopyBytes,
+                               static_cast<std::uint32_t>(kCopyBytes), first_barrier + slot * 8);
         next = next + 1 == chunks ? 0 : next + 1;
     };
     int slot = 0;
     std::uint32_t parity = 0;
-    const auto finish_oldest = [&] { await_copy(first_barrier + slot * 8, parity); };
+    const auto finish_oldest = [&] { probe::wait_for_phase(first_barrier + slot * 8, parity); };
     const auto step = [&] {
         if (++slot == depth) {
             slot = 0;

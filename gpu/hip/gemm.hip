@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = A B, bf16 in and out, A[m,k] and B[n,k]: models/kernels/gemm.lua (tn) with 128 x 128 x 32 tiles on the matrix cores of
-// CDNA 3. Four waves of 64 lanes, each with 2 x 2 MFMAs of 32 x 32. m, n and k are multiples of the tile. Never run:
-// compile-checked for gfx942 only.
+// C = A B, bf16 in and out, A[m,k] and B[n,k]: models/kernels/gemm.lua (tn) with 128 x 128 x 32 tiles on the
+// matrix cores of CDNA 3. Four waves of 64 lanes, each with 2 x 2 MFMAs of 32 x 32. m, n and k are multiples
+// of the tile. Never run: compile-checked for gfx942 only.
 #include "hip_runtime.hpp"
 
 namespace l2lens::hip {
@@ -44,9 +44,9 @@ __global__ __launch_bounds__(kThreads) void gemm(const Bits16* a, const Bits16* 
         for (int part = 0; part < kDepth; part += 8) {
             for (int i = 0; i < 2; ++i) {
                 for (int j = 0; j < 2; ++j) {
-                    sum[i][j] = __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(operand(of_a, row + 32 * i, part, lane),
-                                                                         operand(of_b, column + 32 * j, part, lane),
-                                                                         sum[i][j], 0, 0, 0);
+                    sum[i][j] = __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(
+                        operand(of_a, row + 32 * i, part, lane), operand(of_b, column + 32 * j, part, lane),
+                        sum[i][j], 0, 0, 0);
                 }
             }
         }
@@ -56,7 +56,8 @@ __global__ __launch_bounds__(kThreads) void gemm(const Bits16* a, const Bits16* 
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
             for (int e = 0; e < 16; ++e) {
-                const long y = static_cast<long>(at.row) * kTile + row + 32 * i + 8 * (e / 4) + 4 * (lane / 32) + e % 4;
+                const long y =
+                    static_cast<long>(at.row) * kTile + row + 32 * i + 8 * (e / 4) + 4 * (lane / 32) + e % 4;
                 const int x = at.column * kTile + column + 32 * j + lane % 32;
                 c[y * n + x] = to_bf16(sum[i][j][e]);
             }

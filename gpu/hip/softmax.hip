@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Y = softmax of each row of X, `chunks` workgroups a row: models/kernels/softmax.lua with passes=2. Each reads the whole
-// row for its maximum and sum (online, Milakov and Gimelshein) and writes a chunk. Never run: compile-checked for gfx942
-// only.
+// Y = softmax of each row of X, `chunks` workgroups a row: models/kernels/softmax.lua with passes=2. Each
+// reads the whole row for its maximum and sum (online, Milakov and Gimelshein) and writes a chunk. Never run:
+// compile-checked for gfx942 only.
 #include "hip_runtime.hpp"
 
 namespace l2lens::hip {
@@ -26,7 +26,8 @@ __device__ Statistics over_workgroup(Statistics own) {
     shared[threadIdx.x] = own;
     __syncthreads();
     for (int width = kThreads / 2; width > 0; width /= 2) {
-        if (threadIdx.x < width) shared[threadIdx.x] = joined(shared[threadIdx.x], shared[threadIdx.x + width]);
+        if (threadIdx.x < width)
+            shared[threadIdx.x] = joined(shared[threadIdx.x], shared[threadIdx.x + width]);
         __syncthreads();
     }
     return shared[0];

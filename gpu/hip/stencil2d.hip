@@ -34,12 +34,12 @@ __device__ void sweep(const float* a, float* b, int m, int n, const float* weigh
     }
 }
 
-__global__ __launch_bounds__(kThreads) void stencil2d_r1(const float* a, float* b, int m, int n, const float* weight,
-                                                         const Tile* order) {
+__global__ __launch_bounds__(kThreads) void stencil2d_r1(const float* a, float* b, int m, int n,
+                                                         const float* weight, const Tile* order) {
     sweep<1>(a, b, m, n, weight, order);
 }
-__global__ __launch_bounds__(kThreads) void stencil2d_r4(const float* a, float* b, int m, int n, const float* weight,
-                                                         const Tile* order) {
+__global__ __launch_bounds__(kThreads) void stencil2d_r4(const float* a, float* b, int m, int n,
+                                                         const float* weight, const Tile* order) {
     sweep<4>(a, b, m, n, weight, order);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// B = A transposed, 64 x 64 tiles through LDS: models/kernels/transpose.lua for an AMD GPU. Never run: compile-checked for
-// gfx942 only.
+// B = A transposed, 64 x 64 tiles through LDS: models/kernels/transpose.lua for an AMD GPU. Never run:
+// compile-checked for gfx942 only.
 #include "hip_runtime.hpp"
 
 namespace l2lens::hip {
@@ -8,7 +8,8 @@ namespace l2lens::hip {
 constexpr int kTile = 64;
 constexpr int kThreads = 256;
 
-__global__ __launch_bounds__(kThreads) void transpose(const Bits16* a, Bits16* b, int m, int n, const Tile* order) {
+__global__ __launch_bounds__(kThreads) void transpose(const Bits16* a, Bits16* b, int m, int n,
+                                                      const Tile* order) {
     __shared__ Bits16 tile[kTile][kTile + 1];  // a column of padding against bank conflicts
     const Tile at = order[blockIdx.x];
     const int column = threadIdx.x % kTile;

@@ -16,6 +16,7 @@ struct CourseError {
 
 // The first that fits counts. Root mean squares of what runs of a 12th and a 16th of the slices and of all of
 // them differ by, over 18 launches of GEMMs of 2 to 8 million line requests; larger ones differ by less.
+// DRAM's is that of recorded launches that reuse just what the L2 holds: others differ by half a percent.
 constexpr std::array<CourseError, 25> kCourseErrors{{
     {"channel_max_over_mean", 0},
     {"closed_form", 0},
@@ -33,10 +34,10 @@ constexpr std::array<CourseError, 25> kCourseErrors{{
     {"srcnode_gpc_lookup_miss", 0.055},
     {"lookup_miss", 0.02},
     {"lookup_hit", 0.045},
-    {"fill_device", 0.007},
-    {"dram__sectors_read", 0.007},
-    {"dram__bytes_read", 0.007},
-    {"dram_read", 0.007},
+    {"fill_device", 0.02},
+    {"dram__sectors_read", 0.02},
+    {"dram__bytes_read", 0.02},
+    {"dram_read", 0.02},
     {"dram__sectors_write", 0.03},
     {"dram_write", 0.03},
     {"op_write", 0.003},

@@ -39,8 +39,8 @@ void tile_order(benchmark::State& state, const std::string& name) {
     const LaneSample all(map.lanes(), map.lanes());
     const Work work(kernel, map, all);
     TbbExecutor executor(2);
-    const BoxTable boxes(h200(), work, map, executor);
     const int resident = ctas_per_sm(kernel.resources, h200());
+    const BoxTable boxes(h200(), work, map, executor, StepUnits::of(work, resident));
     TileOptions options;
     options.lines_per_line = 16;
     for ([[maybe_unused]] auto _ : state) {

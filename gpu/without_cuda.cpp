@@ -19,7 +19,7 @@ namespace {
 
 struct CounterSession::State {};
 
-CounterSession::CounterSession(std::vector<std::string>) {
+CounterSession::CounterSession(std::vector<std::string>, Counted) {
     refuse("counters cannot be read");
 }
 CounterSession::~CounterSession() = default;

@@ -71,7 +71,11 @@ CUpti_RangeProfiler_Object* enable_range_profiler() {
 
 }  // namespace
 
+// Kernels of one launch that are counted each for itself.
+constexpr std::size_t kMostKernels = 64;
+
 struct CounterSession::State {
+    Counted counted = Counted::Launch;
     std::vector<std::string> metrics;
     std::vector<const char*> names;  // into `metrics`
     std::string chip;
@@ -88,13 +92,15 @@ struct CounterSession::State {
         cupti().RangeDisable(&params);
     }
 
+    std::size_t most_ranges() const { return counted == Counted::Kernels ? kMostKernels : 1; }
+
     void reset_counter_data() {
         auto size = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
         size.pRangeProfilerObject = profiler;
         size.pMetricNames = names.data();
         size.numMetrics = names.size();
-        size.maxNumOfRanges = 1;
-        size.maxNumRangeTreeNodes = 1;
+        size.maxNumOfRanges = most_ranges();
+        size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most_ranges());
         L2LENS_CUPTI(RangeGetCounterDataSize, &size);
         counter_data.assign(size.counterDataSize, 0);
         auto init = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
@@ -111,9 +117,9 @@ struct CounterSession::State {
         params.pConfig = config.data();
         params.counterDataImageSize = counter_data.size();
         params.pCounterDataImage = counter_data.data();
-        params.range = CUPTI_UserRange;
-        params.replayMode = CUPTI_UserReplay;
-        params.maxRangesPerPass = 1;
+        params.range = counted == Counted::Kernels ? CUPTI_AutoRange : CUPTI_UserRange;
+        params.replayMode = counted == Counted::Kernels ? CUPTI_KernelReplay : CUPTI_UserReplay;
+        params.maxRangesPerPass = most_ranges();
         params.numNestingLevels = 1;
         params.minNestingLevel = 1;
         params.targetNestingLevel = 1;
@@ -122,11 +128,24 @@ struct CounterSession::State {
 
     // True when it was the last pass.
     bool run_pass(const std::function<void()>& launch, const std::function<void()>& prepare) {
+        if (prepare) prepare();
+        check_cuda(cudaDeviceSynchronize(), "waiting for the caches to be flushed");
         auto start = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params);
         start.pRangeProfilerObject = profiler;
         L2LENS_CUPTI(RangeStart, &start);
-        if (prepare) prepare();
-        check_cuda(cudaDeviceSynchronize(), "waiting for the caches to be flushed");
+        if (counted == Counted::Kernels) {
+            launch();
+        } else {
+            count_range(launch);
+        }
+        check_cuda(cudaDeviceSynchronize(), "waiting for the counted launch");
+        auto stop = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params);
+        stop.pRangeProfilerObject = profiler;
+        L2LENS_CUPTI(RangeStop, &stop);
+        return stop.isAllPassSubmitted != 0;
+    }
+
+    void count_range(const std::function<void()>& launch) {
         auto push = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params);
         push.pRangeProfilerObject = profiler;
         push.pRangeName = "launch";
@@ -135,11 +154,6 @@ struct CounterSession::State {
         auto pop = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params);
         pop.pRangeProfilerObject = profiler;
         L2LENS_CUPTI(RangePopRange, &pop);
-        check_cuda(cudaDeviceSynchronize(), "waiting for the counted launch");
-        auto stop = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params);
-        stop.pRangeProfilerObject = profiler;
-        L2LENS_CUPTI(RangeStop, &stop);
-        return stop.isAllPassSubmitted != 0;
     }
 
     std::vector<double> evaluate() {
@@ -147,21 +161,36 @@ struct CounterSession::State {
         decode.pRangeProfilerObject = profiler;
         L2LENS_CUPTI(RangeDecodeData, &decode);
         if (decode.numOfRangeDropped != 0) throw Error(ExitCode::Internal, "CUPTI dropped the counted range");
-        std::vector<double> values(metrics.size());
-        auto params = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
-        params.pHostObject = host->get();
-        params.pCounterDataImage = counter_data.data();
-        params.counterDataImageSize = counter_data.size();
-        params.ppMetricNames = names.data();
-        params.numMetrics = names.size();
-        params.pMetricValues = values.data();
-        L2LENS_CUPTI(HostEvaluateToGpuValues, &params);
-        return values;
+        std::vector<double> total(metrics.size(), 0);
+        for (std::size_t range = 0; range < ranges(); ++range) {
+            std::vector<double> values(metrics.size());
+            auto params = L2LENS_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
+            params.pHostObject = host->get();
+            params.pCounterDataImage = counter_data.data();
+            params.counterDataImageSize = counter_data.size();
+            params.rangeIndex = range;
+            params.ppMetricNames = names.data();
+            params.numMetrics = names.size();
+            params.pMetricValues = values.data();
+            L2LENS_CUPTI(HostEvaluateToGpuValues, &params);
+            for (std::size_t i = 0; i < values.size(); ++i) total[i] += values[i];
+        }
+        return total;
+    }
+
+    std::size_t ranges() const {
+        auto info = L2LENS_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params);
+        info.pCounterDataImage = counter_data.data();
+        info.counterDataImageSize = counter_data.size();
+        L2LENS_CUPTI(RangeGetCounterDataInfo, &info);
+        return info.numTotalRanges;
     }
 };
 
-CounterSession::CounterSession(std::vector<std::string> metrics) : state_(std::make_unique<State>()) {
+CounterSession::CounterSession(std::vector<std::string> metrics, Counted counted)
+    : state_(std::make_unique<State>()) {
     if (metrics.empty()) throw BadInput("no metric to count");
+    state_->counted = counted;
     state_->metrics = std::move(metrics);
     for (const std::string& name : state_->metrics) state_->names.push_back(name.c_str());
     state_->profiler = enable_range_profiler();
@@ -170,6 +199,9 @@ CounterSession::CounterSession(std::vector<std::string> metrics) : state_(std::m
     state_->host = std::make_unique<ProfilerHost>(state_->chip);
     state_->config = make_config(*state_->host, state_->names);
     state_->passes = count_passes(state_->config);
+    if (counted == Counted::Kernels && state_->passes > 1)
+        throw BadInput("these metrics take " + std::to_string(state_->passes) +
+                       " passes; of kernels each for itself one pass can be counted");
 }
 
 CounterSession::~CounterSession() = default;

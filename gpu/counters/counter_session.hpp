@@ -20,11 +20,16 @@ struct CounterValue {
     double spread_pct() const { return median != 0 ? (max - min) / median * 100 : 0; }
 };
 
+// What is one reading: all that a launch enqueues, with the microseconds that the host and the profiler take
+// to bring it about; or its kernels alone, their values added up, for what a single pass can count. (A cold
+// GEMM of 11 us has a gpu__time_duration.sum of 31 us as a launch.)
+enum class Counted { Launch, Kernels };
+
 class CounterSession {
 public:
-    // On the calling thread's current CUDA context. Throws BadInput for a metric the chip does not have,
-    // Unavailable when counters cannot be read here.
-    explicit CounterSession(std::vector<std::string> metrics);
+    // On the calling thread's current CUDA context, one session at a time. Throws BadInput for a metric the
+    // chip does not have, Unavailable when counters cannot be read here.
+    explicit CounterSession(std::vector<std::string> metrics, Counted counted = Counted::Launch);
     ~CounterSession();
     CounterSession(const CounterSession&) = delete;
     CounterSession& operator=(const CounterSession&) = delete;

@@ -50,6 +50,7 @@ Cupti load_cupti() {
     load(*library, "cuptiRangeProfilerPushRange", c.RangePushRange);
     load(*library, "cuptiRangeProfilerPopRange", c.RangePopRange);
     load(*library, "cuptiRangeProfilerDecodeData", c.RangeDecodeData);
+    load(*library, "cuptiRangeProfilerGetCounterDataInfo", c.RangeGetCounterDataInfo);
     return c;
 }
 

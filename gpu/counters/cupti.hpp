@@ -38,6 +38,7 @@ struct Cupti {
     decltype(&::cuptiRangeProfilerPushRange) RangePushRange;
     decltype(&::cuptiRangeProfilerPopRange) RangePopRange;
     decltype(&::cuptiRangeProfilerDecodeData) RangeDecodeData;
+    decltype(&::cuptiRangeProfilerGetCounterDataInfo) RangeGetCounterDataInfo;
 };
 
 // Opened once; throws Unavailable when CUPTI is not there or too old for the Range Profiler (before

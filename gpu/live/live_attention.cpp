@@ -11,9 +11,9 @@ class AttentionLaunch final : public LiveLaunch {
 public:
     AttentionLaunch(const AttentionShape& shape, std::uint64_t seed)
         : shape_(shape),
-          q_(random_bf16_operand(elements(shape, shape.heads), seed)),
-          k_(random_bf16_operand(elements(shape, shape.kv_heads), seed + 1)),
-          v_(random_bf16_operand(elements(shape, shape.kv_heads), seed + 2)),
+          q_(normal_bf16_operand(elements(shape, shape.heads), seed)),
+          k_(normal_bf16_operand(elements(shape, shape.kv_heads), seed + 1)),
+          v_(normal_bf16_operand(elements(shape, shape.kv_heads), seed + 2)),
           o_(poisoned_operand<std::uint16_t>(elements(shape, shape.heads))),
           lse_(poisoned_operand<float>(shape.batch * shape.heads * shape.seq)) {}
     int ctas_per_sm() const override { return attention_ctas_per_sm(shape_); }

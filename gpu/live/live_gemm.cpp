@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm as a live kernel: bf16 operands of random data (zeros would run faster: less power), C poisoned.
+// gemm as a live kernel: normally distributed operands (zeros would run faster: less power), C poisoned.
 #include <algorithm>
 
 #include "gpu/device_buffer.hpp"
@@ -17,8 +17,8 @@ public:
           a_(static_cast<std::size_t>(shape.m * shape.k)),
           b_(static_cast<std::size_t>(shape.n * shape.k)),
           c_(static_cast<std::size_t>(shape.m * shape.n)) {
-        fill_random_bf16(a_.get(), a_.size(), seed);
-        fill_random_bf16(b_.get(), b_.size(), seed + 1);
+        fill_normal_bf16(a_.get(), a_.size(), seed);
+        fill_normal_bf16(b_.get(), b_.size(), seed + 1);
         c_.fill_bytes(0xFF);
         check_cuda(cudaDeviceSynchronize(), "filling the operands");
     }

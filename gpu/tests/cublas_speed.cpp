@@ -53,8 +53,8 @@ void compare(std::int64_t m, std::int64_t n, std::int64_t k, const Cublas& cubla
     DeviceBuffer<std::uint16_t> b(static_cast<std::size_t>(n * k));
     DeviceBuffer<std::uint16_t> c(static_cast<std::size_t>(m * n));
     DeviceBuffer<std::uint32_t> counter(1);
-    fill_random_bf16(a.get(), a.size(), 1);
-    fill_random_bf16(b.get(), b.size(), 2);
+    fill_normal_bf16(a.get(), a.size(), 1);
+    fill_normal_bf16(b.get(), b.size(), 2);
     const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
     auto tflops = [&](double us) { return flops / us / 1e6; };
     // The GPU runs at its power limit: the warmer it is, the slower. So cuBLAS is timed anew beside each

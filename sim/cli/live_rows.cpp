@@ -166,8 +166,6 @@ std::vector<RecordedRow> measure_live(const LiveArguments& arguments, const Mach
     if (!arguments.record.empty() && arguments.record == arguments.record_schedule)
         throw BadInput("--record and --record-schedule both go to '" + arguments.record +
                        "'; they need a place each");
-    load_launched(kernel.name, as_words(kernel.params), std::string(mode_name(modes.front())), machine);
-
     const gpu::LiveShape shape = gpu::describe_live(kernel);
     const std::vector<Launch> launches = plan_launches(arguments, modes, shape, machine, output);
     RecordFile schedules(arguments.record_schedule, schedule_header());

@@ -96,6 +96,10 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"latency.sm_spread", "added to latency.sm_to_slice: a fixed share of it for each TPC", "", "sm_wire"},
     {"latency.slice_spread", "added to latency.sm_to_slice: a fixed share of it for each SM and lane", "",
      "sm_wire"},
+    {"latency.sm_to_sm",
+     "a stage that the CTAs of a cluster fill together is refilled by the last of them to free it at once, by "
+     "the others latency.sm_to_sm later",
+     "", "Gpc::want_loads"},
     {"latency.hit", "data of a resident line = lookup + latency.hit / clock.l2", "",
      "Lane::answer_hit; a coalescer entry of a hit lives that long"},
     {"latency.tag", "request to home or DRAM = lookup + latency.tag", "", "Lane::on_read, on_home_lookup and store"},

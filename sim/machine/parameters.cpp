@@ -137,6 +137,8 @@ const std::vector<ParameterInfo> kTable = {
      "fixed differences between SMs: uniform up to this many SM cycles", at<&M::latency, &Latency::sm_spread_cycles>},
     {"latency.slice_spread", "cycles", 0, 1e5,
      "fixed differences between pairs of SM and slice", at<&M::latency, &Latency::slice_spread_cycles>},
+    {"latency.sm_to_sm", "cycles", 0, 1e5,
+     "a signal from one CTA of a cluster to another; 0 without clusters", at<&M::latency, &Latency::sm_to_sm_cycles>},
     {"latency.hit", "L2 cycles", 0, 1e5,
      "from the tag lookup to the data of a resident line", at<&M::latency, &Latency::hit_l2_cycles>},
     {"latency.tag", "ns", 0, 1e5,

@@ -230,8 +230,22 @@ void Gpc::release_if_due(std::int32_t index) {
 
 void Gpc::on_release(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    if (kernel_.pipeline == Pipeline::Multistage && wants_more_loads(s)) want_loads(now, index);
+    ++s.released;
+    if (kernel_.pipeline == Pipeline::WarpSpecialized) {
+        refill(now, index);
+    } else if (wants_more_loads(s)) {
+        want_loads(now, index);
+    }
     try_issue(now, index);
+}
+
+// Frees the stages of steps whose math has retired now that the step after them is issued.
+void Gpc::refill(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    const std::int64_t in_flight = kernel_.stages > 1 ? 1 : 0;
+    for (; s.refill.step + in_flight < s.released; advance(s, s.refill)) {
+        if (has_math(phase_of(s, s.refill)) && wants_more_loads(s)) want_loads(now, index);
+    }
 }
 
 void Gpc::start_math(Picoseconds now, int sm) {
@@ -277,7 +291,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
         wheel_.push((kernel_.epilogue_overlaps ? now : done) + from_ns(jitter), Action{Kind::Exit, index});
         return;
     }
-    if (kernel_.pipeline == Pipeline::WarpSpecialized && wants_more_loads(s)) {
+    if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase) && wants_more_loads(s)) {
         want_loads(now + cycles(kReleaseCycles), index);
     }
     release_if_due(index);
@@ -291,7 +305,8 @@ void Gpc::want_loads(Picoseconds now, std::int32_t index) {
     for_each_member(index, [&](std::int32_t member) { all = all && slot(member).loads_due > 0; });
     if (!all) return;
     for_each_member(index, [&](std::int32_t member) { open_stage(now, member); });
-    for_each_member(index, [&](std::int32_t member) { issue_loads(now, member); });
+    const Picoseconds heard = now + cycles(machine_.latency.sm_to_sm_cycles);  // by the others
+    for_each_member(index, [&](std::int32_t member) { issue_loads(member == index ? now : heard, member); });
     for_each_member(index, [&](std::int32_t member) { close_stage(member); });
 }
 

@@ -4,9 +4,13 @@
 //
 // A CTA is a loop of steps over a ring of stages. Step k waits until all lines of its boxes have landed, then
 // computes:
-//   multistage         the loads of step k+S-1 leave when the math of step k-1 has retired (Triton's software
-//   pipeline) warp-specialized   the loads of step k+S leave when the math of step k has retired (a producer
-//   warp refills the stage)
+//   multistage        the loads of step k+S-1 leave when step k is issued and the math of step k-1 has
+//   retired
+//                     (Triton's software pipeline)
+//   warp-specialized  S steps are loaded at the start; a producer warp refills step k's stage when step k+1
+//   is
+//                     issued and the math of step k has retired (the consumers wait for all but their last
+//                     MMAs before they free a stage, as CUTLASS does), without math when its data have landed
 // Math of one CTA runs in order, two steps deep (wgmma is asynchronous); the CTAs of an SM share its tensor
 // cores.
 #pragma once
@@ -113,6 +117,8 @@ private:
         std::uint32_t uncharged = 0;
         int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on
+        std::int64_t released = 0;    // steps whose successors have been told so
+        Cursor refill;                // warp-specialized: next step whose stage is to be freed
         Picoseconds issued = 0;       // issue time of the last issued step
         Picoseconds last_done = 0;
         std::array<Stage, kMaxStages> stages;
@@ -131,6 +137,7 @@ private:
     void try_issue(Picoseconds now, std::int32_t index);
     void release_if_due(std::int32_t index);
     void on_release(Picoseconds now, std::int32_t index);
+    void refill(Picoseconds now, std::int32_t index);
     void start_math(Picoseconds now, int sm);
     void on_math_done(Picoseconds now, std::int32_t index);
     void retire(Picoseconds now, std::int32_t index);

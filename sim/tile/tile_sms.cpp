@@ -94,7 +94,7 @@ void TileSms::start(const Start& start) {
     s.cluster = start.cluster;
     s.age = started_++;
     s.steps = static_cast<std::int32_t>(work_.steps(start.tile));
-    s.load = s.math = s.done = s.due = s.to_release = first_unit(s);
+    s.load = s.math = s.done = s.due = s.to_release = s.refill = first_unit(s);
     count_demand(s);
     wheel_.push(start.time + from_ns(kernel_.prologue_ns),
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
@@ -273,15 +273,30 @@ void TileSms::release_if_due(Picoseconds now, std::int32_t index) {
     const std::int32_t retired = unit.unit + (stages_ == 1 ? 1 : 0);
     if (last || unit.unit >= s.math.unit || s.done.unit < retired) return;
     advance(s, s.to_release);
-    if (kernel_.pipeline == Pipeline::Multistage) set_free(unit, {now + release_, now + release_}, index);
+    if (kernel_.pipeline == Pipeline::WarpSpecialized) {
+        refill(now, unit, index);
+    } else {
+        set_free(unit, {now + release_, now + release_}, index);
+    }
     permit(now, index);
+}
+
+// Frees the stages of units whose math has retired now that the one after them is issued.
+void TileSms::refill(Picoseconds now, const Cursor& released, std::int32_t index) {
+    Slot& s = slot(index);
+    const std::int32_t in_flight = stages_ > 1 ? 1 : 0;
+    for (; s.refill.unit + in_flight <= released.unit; advance(s, s.refill)) {
+        const bool freed_already = s.refill.end() <= s.freed;
+        if (!freed_already && has_math(phase_of(s, s.refill)))
+            set_free(s.refill, {now + release_, now + release_}, index);
+    }
 }
 
 void TileSms::permit(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     s.permit = now + release_;
     s.permitted = true;
-    if (kernel_.pipeline == Pipeline::Multistage) want_loads(now, index);
+    want_loads(now, index);
     schedule(now, index);
 }
 
@@ -338,7 +353,7 @@ void TileSms::retire(Picoseconds at, std::int32_t index) {
                     {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Exit});
         return;
     }
-    if (kernel_.pipeline == Pipeline::WarpSpecialized) {
+    if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase)) {
         set_free(unit, {at + release_, at + release_}, index);
         want_loads(at, index);
     }
@@ -387,7 +402,10 @@ void TileSms::load_cluster(Picoseconds now, std::int32_t index) {
     for_each_member(index, [&](std::int32_t member) {
         stage(member, stage_of(slot(member).load.unit)) = {leave.last, 1, 0, 0};
     });
-    for_each_member(index, [&](std::int32_t member) { issue_loads(now, leave, member); });
+    const Picoseconds signal = cycles(machine_.latency.sm_to_sm_cycles);
+    const Leave heard{leave.first + signal, leave.last + signal};  // by the others
+    for_each_member(index,
+                    [&](std::int32_t member) { issue_loads(now, member == index ? leave : heard, member); });
     for_each_member(index, [&](std::int32_t member) {
         one_less_missing(now, member, stage_of(slot(member).load.unit - 1));
     });

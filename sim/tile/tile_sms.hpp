@@ -98,6 +98,7 @@ private:
         Picoseconds last_done = 0;
         std::int32_t freed = 0;  // steps that have set their stage free
         Cursor to_release;       // next unit whose successor may go on
+        Cursor refill;           // warp-specialized: next unit whose stage is to be freed
         ClusterPlace cluster;
         bool permitted = false;
         bool loading = false;    // an event for the next loads is on its way
@@ -124,6 +125,7 @@ private:
     void add_box(std::int32_t index, std::size_t number, Coming box);
     void issue_alone(Picoseconds now, std::int32_t index);
     void release_if_due(Picoseconds now, std::int32_t index);
+    void refill(Picoseconds now, const Cursor& released, std::int32_t index);
     void permit(Picoseconds now, std::int32_t index);
     void start_math(Picoseconds now, std::int32_t sm);
     void retire(Picoseconds at, std::int32_t index);

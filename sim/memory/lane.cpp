@@ -121,8 +121,9 @@ void Lane::on_admission(Picoseconds now, int partition) {
 }
 
 void Lane::serve(Picoseconds now, std::int32_t index) {
-    const Request request = requests_[static_cast<std::size_t>(index)];
+    Request request = requests_[static_cast<std::size_t>(index)];
     free_requests_.push_back(index);
+    request.time = now;  // the coalescer sees it when its wait in front of the slice is over
     if (request.operation == Operation::Read) {
         on_read(now, request);
     } else {

@@ -231,7 +231,9 @@ private:
         return request;
     }
 
-    void begin(Picoseconds now, const Request& request) {
+    // Its wait in front of the slice is over: the coalescer sees it now.
+    void begin(Picoseconds now, Request request) {
+        request.time = now;
         if (request.operation == Operation::Read)
             read(now, request);
         else

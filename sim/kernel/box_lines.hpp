@@ -4,8 +4,11 @@
 // TMA moves a box in columns of at most 128 B (the widest swizzle atom: CUDA driver API,
 // cuTensorMapEncodeTiled, CU_TENSOR_MAP_SWIZZLE_128B): all rows of the first column, then all rows of the
 // second. Each row piece is one request per line it touches, so rows whose pitch is no multiple of 128 B ask
-// for two. Threads' own loads (cp.async, ld) cover whole rows, and what falls into one line of a row is one
-// request.
+// for two. A piece that begins inside a sector (TMA wants 16 B) asks for its first and its last sector by
+// themselves: GEMMs whose pitch is 16 B beyond a multiple of 32 send 2.63 requests a row for 4.5 sectors,
+// those of a pitch of 32 or 96 B beyond 128 send 1.76, of 64 B 1.53 (lrc__xbar2lrc_requests_op_read in
+// traces/h200/gemm_more.csv). Threads' own loads (cp.async, ld) cover whole rows, and what falls into one
+// line of a row is one request.
 #pragma once
 
 #include <algorithm>
@@ -54,12 +57,29 @@ inline TouchedSectors touched_sectors(std::uint32_t from, std::uint32_t to) {
 
 namespace detail {
 
+// Where a run of bytes is cut into requests beside the ends of lines.
+struct Cuts {
+    std::uint64_t edge = 0;
+    std::uint64_t last_edge = 0;
+
+    // Behind the first sector and before the last one of a run that begins inside a sector; else none.
+    static Cuts of_tma(std::uint64_t begin, std::uint64_t end) {
+        if (begin % kSectorBytes == 0) return {};
+        return {(begin / kSectorBytes + 1) * kSectorBytes, end / kSectorBytes * kSectorBytes};
+    }
+    std::uint64_t after(std::uint64_t begin, std::uint64_t stop) const {
+        if (edge > begin) stop = std::min(stop, edge);
+        if (last_edge > begin) stop = std::min(stop, last_edge);
+        return stop;
+    }
+};
+
 // The requests for the bytes [begin, end).
 template <class Visit>
-void visit_run(std::uint64_t begin, std::uint64_t end, std::uint16_t& position, Visit& visit) {
+void visit_run(std::uint64_t begin, std::uint64_t end, Cuts cuts, std::uint16_t& position, Visit& visit) {
     while (begin < end) {
         const std::uint64_t line = begin >> kLineShift;
-        const std::uint64_t stop = std::min(end, (line + 1) << kLineShift);
+        const std::uint64_t stop = cuts.after(begin, std::min(end, (line + 1) << kLineShift));
         const auto from = static_cast<std::uint32_t>(begin - (line << kLineShift));
         const auto to = static_cast<std::uint32_t>(stop - (line << kLineShift));
         const TouchedSectors sectors = touched_sectors(from, to);
@@ -128,8 +148,10 @@ void for_each_line(const Tensor& tensor, const BoxWalk& box, std::int64_t step, 
         const std::int64_t to = std::min(end, column + width);
         if (from >= to) continue;
         detail::for_each_row(tensor, clipped, [&](std::uint64_t row) {
-            detail::visit_run(row + static_cast<std::uint64_t>(from), row + static_cast<std::uint64_t>(to),
-                              position, visit);
+            const std::uint64_t first = row + static_cast<std::uint64_t>(from);
+            const std::uint64_t past = row + static_cast<std::uint64_t>(to);
+            const auto cuts = box.path == Path::Tma ? detail::Cuts::of_tma(first, past) : detail::Cuts{};
+            detail::visit_run(first, past, cuts, position, visit);
         });
     }
 }

@@ -45,11 +45,27 @@ int sectors_of(const std::vector<LineRequest>& requests) {
 }
 
 // The slow way: byte by byte, in the order the header promises; a request ends where the column, the row or
-// the line changes.
+// the line changes, and where TMA's piece begins inside a sector behind its first and before its last sector.
 struct OracleRequest {
     std::uint64_t line;
     std::set<int> bytes;
 };
+
+// The addresses of one row of a column, cut into requests.
+void cut(const std::vector<std::uint64_t>& piece, bool tma, std::vector<OracleRequest>& requests) {
+    if (piece.empty()) return;
+    const bool apart = tma && piece.front() % 32 != 0;
+    const auto edge_of = [&](std::uint64_t address) {
+        if (apart && address / 32 == piece.front() / 32) return 1;
+        if (apart && (piece.back() + 1) % 32 != 0 && address / 32 == piece.back() / 32) return 2;
+        return 0;
+    };
+    for (std::size_t i = 0; i < piece.size(); ++i) {
+        if (i == 0 || piece[i] / 128 != piece[i - 1] / 128 || edge_of(piece[i]) != edge_of(piece[i - 1]))
+            requests.push_back({piece[i] / 128, {}});
+        requests.back().bytes.insert(int(piece[i] % 128));
+    }
+}
 
 std::vector<OracleRequest> oracle(const Tensor& t, const BoxWalk& box, std::int64_t step) {
     const int inner = t.rank - 1;
@@ -70,17 +86,16 @@ std::vector<OracleRequest> oracle(const Tensor& t, const BoxWalk& box, std::int6
     std::vector<OracleRequest> requests;
     for (std::int64_t column = 0; column < row_bytes; column += width) {
         for (const Index& row : rows) {
-            bool fresh = true;
+            std::vector<std::uint64_t> piece;
             for (std::int64_t b = column; b < std::min(column + width, row_bytes); ++b) {
                 const std::int64_t byte = start(inner) * t.element_bytes + b;
                 if (byte < 0 || byte >= t.shape[std::size_t(inner)] * t.element_bytes) continue;
                 std::uint64_t address = t.base + std::uint64_t(byte);
                 for (int d = 0; d < inner; ++d)
                     address += std::uint64_t(row[std::size_t(d)] * t.stride_bytes[std::size_t(d)]);
-                if (fresh || requests.back().line != address / 128) requests.push_back({address / 128, {}});
-                fresh = false;
-                requests.back().bytes.insert(int(address % 128));
+                piece.push_back(address);
             }
+            cut(piece, box.path == Path::Tma, requests);
         }
     }
     return requests;
@@ -115,16 +130,31 @@ TEST_CASE("Rows of 64 B ask for the half of the line they need") {
 }
 
 TEST_CASE("A pitch that is no multiple of 128 B makes rows straddle two lines") {
-    // 1010 bf16: 2020 B a row; row 1 begins at byte 2020 = line 15, byte 100 and ends 4 bytes short of sector
-    // 3 of line 16.
-    const auto requests = requests_of(matrix(8, 1010, 2), box_at({1, 0}, {1, 64}));
+    // 1040 bf16: 2080 B a row; row 1 begins at byte 2080 = line 16, byte 32.
+    const auto requests = requests_of(matrix(8, 1040, 2), box_at({1, 0}, {1, 64}));
     REQUIRE(requests.size() == 2);
-    CHECK(requests[0].line == 15);
-    CHECK(requests[0].sectors == 0b1000);
-    CHECK(requests[0].partial == 0b1000);
-    CHECK(requests[1].line == 16);
-    CHECK(requests[1].sectors == 0b1111);
-    CHECK(requests[1].partial == 0b1000);
+    CHECK(requests[0].line == 16);
+    CHECK(requests[0].sectors == 0b1110);
+    CHECK(requests[0].partial == 0);
+    CHECK(requests[1].line == 17);
+    CHECK(requests[1].sectors == 0b0001);
+    CHECK(requests[1].partial == 0);
+}
+
+TEST_CASE("A row that begins inside a sector asks for its first and last sector by themselves") {
+    // 1032 bf16: 2064 B a row; row 3 begins at byte 6192 = line 48, byte 48 and ends in line 49, byte 48.
+    const Tensor tensor = matrix(16, 1032, 2);
+    const auto requests = requests_of(tensor, box_at({3, 0}, {1, 64}));
+    REQUIRE(requests.size() == 4);
+    const SectorMask sectors[] = {0b0010, 0b1100, 0b0001, 0b0010};
+    const SectorMask partial[] = {0b0010, 0, 0, 0b0010};
+    for (std::size_t i = 0; i < 4; ++i) {
+        CHECK(requests[i].line == (i < 2 ? 48u : 49u));
+        CHECK(requests[i].sectors == sectors[i]);
+        CHECK(requests[i].partial == partial[i]);
+    }
+    // Threads' own loads ask once a line.
+    CHECK(requests_of(tensor, box_at({3, 0}, {1, 64}, Path::Load)).size() == 2);
 }
 
 TEST_CASE("What lies outside the tensor is not requested") {

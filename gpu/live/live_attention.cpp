@@ -51,6 +51,8 @@ std::unique_ptr<LiveProgram> make_live_attention(const ParamList& given) {
     params.choice("layout", "bhsd", {"bhsd"});
     params.choice("dtype", "bf16", {"bf16"});
     params.choice("path", "tma", {"tma"});
+    params.choice("queries", "0", {"0"});
+    params.choice("keep_q", "shared", {"shared"});
     if (shape.kv_heads == 0) shape.kv_heads = shape.heads;
     if (shape.bk == 0) shape.bk = 128;
     if (shape.stages == 0) shape.stages = 2;

@@ -8,6 +8,7 @@ params = {
     {"heads", 16, "query heads"},
     {"kv_heads", 0, "key and value heads; 0: as many as query heads", min = 0},
     {"seq", 8192, "positions of a sequence"},
+    {"queries", 0, "its last positions that ask; 0: all", min = 0},
     {"dim", 128, "elements of a head", max = 256},
     {"bq", 128, "queries of a CTA", max = 1024},
     {"bk", 0, "keys of a step; 0: 128, or as many as fit", min = 0, max = 1024},
@@ -19,11 +20,17 @@ params = {
     {"layout", "bhsd", "b[atch] h[ead] s[equence] d[im], slowest first", {"bhsd", "bshd"}},
     {"dtype", "bf16", "element type", {"bf16", "fp16", "fp8"}},
     {"path", "tma", "how blocks are loaded", {"tma", "cp.async", "ld"}},
+    {"keep_q", "shared", "where a CTA keeps its queries (Triton for AMD: registers)", {"shared", "registers"}},
 }
+
+local function shared_memory(p, bk, stages)
+    local rows = stages * 2 * bk + (p.keep_q == "shared" and p.bq or 0)
+    return rows * p.dim * sizeof(p.dtype)
+end
 
 -- The first of the usual sizes with which the queries and the buffers fit a CTA.
 local function choose_blocks(p, room)
-    local function fits(bk, stages) return (p.bq + stages * 2 * bk) * p.dim * sizeof(p.dtype) <= room end
+    local function fits(bk, stages) return shared_memory(p, bk, stages) <= room end
     for _, choice in ipairs({{128, 2}, {64, 2}, {64, 1}, {32, 2}, {32, 1}}) do
         local bk, stages = p.bk > 0 and p.bk or choice[1], p.stages > 0 and p.stages or choice[2]
         if fits(bk, stages) then return bk, stages end
@@ -36,12 +43,16 @@ function kernel(p, gpu)
     if p.kv_heads == 0 then p.kv_heads = p.heads end
     assert(p.heads % p.kv_heads == 0, "attention: heads must be a multiple of kv_heads")
     local by_head = p.layout == "bhsd"
-    local function heads_of(name, heads)
-        return tensor(name, by_head and {p.batch, heads, p.seq, p.dim} or {p.batch, p.seq, heads, p.dim}, p.dtype)
+    local function heads_of(name, heads, seq)
+        return tensor(name, by_head and {p.batch, heads, seq, p.dim} or {p.batch, seq, heads, p.dim}, p.dtype)
     end
-    local Q, K, V, O = heads_of("Q", p.heads), heads_of("K", p.kv_heads), heads_of("V", p.kv_heads), heads_of("O", p.heads)
-    local lse = tensor("lse", {p.batch * p.heads, p.seq}, "fp32")
-    local blocks = cdiv(p.seq, p.bq)
+    if p.queries == 0 then p.queries = p.seq end
+    assert(p.queries <= p.seq, "attention: queries are the last positions of seq, at most all")
+    local Q = heads_of("Q", p.heads, p.queries)
+    local K, V = heads_of("K", p.kv_heads, p.seq), heads_of("V", p.kv_heads, p.seq)
+    local O = heads_of("O", p.heads, p.queries)
+    local lse = tensor("lse", {p.batch * p.heads, p.queries}, "fp32")
+    local blocks = cdiv(p.queries, p.bq)
 
     local function rows(T, batch, head, from, count, step)
         if by_head then return box(T, {batch, head, from, 0}, {1, 1, count, p.dim}, {0, 0, step, 0}) end
@@ -56,14 +67,15 @@ function kernel(p, gpu)
         pipeline = p.pipeline,
         math = p.dtype,
         path = p.path,
+        pace_spread = 0.007,  -- of CTAs with equal work, on an H200 (traces/h200/attention_schedules.csv)
         threads = 32 * (p.warps + (p.pipeline == "warp_specialized" and 4 or 0)),
-        registers = 168,
-        shared_memory = (p.bq + p.stages * 2 * p.bk) * p.dim * sizeof(p.dtype),
+        registers = p.keep_q == "registers" and 224 or 168,  -- 224: Triton's waves_per_eu = 2 on an MI300X
+        shared_memory = shared_memory(p, p.bk, p.stages),
         program = function(head, block)
             if p.block_order == "down" then block = blocks - 1 - block end
             local batch, h = head // p.heads, head % p.heads
             local kv, first = h // (p.heads // p.kv_heads), block * p.bq
-            local keys = p.causal and min(p.seq, first + p.bq) or p.seq
+            local keys = p.causal and min(p.seq, p.seq - p.queries + first + p.bq) or p.seq
             return {
                 {loads = {rows(Q, batch, h, first, p.bq, 0)}},
                 {

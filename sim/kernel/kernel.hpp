@@ -115,6 +115,9 @@ struct Kernel {
     // across tiles.
     bool epilogue_overlaps = false;
     double math_jitter_cycles = 0;  // uniform, per step
+    // Standard deviation of the paces of CTAs that do the same, as a share of the mean: what a step's math
+    // takes is multiplied by its CTA's pace.
+    double pace_spread = 0;
 
     // Launches that follow in the same stream, in turn: what they find in the L2 is what the ones before left
     // there. They have the same tensors.

@@ -33,7 +33,8 @@ const std::vector<std::string> kKernelFields{"title",
                                              "prologue_ns",
                                              "epilogue_ns",
                                              "epilogue_overlaps",
-                                             "math_jitter_cycles"};
+                                             "math_jitter_cycles",
+                                             "pace_spread"};
 // Of a table with several launches: the rest stands in each of them.
 const std::vector<std::string> kSequenceFields{"title", "launches"};
 const std::vector<std::string> kPhaseFields{"count", "loads", "stores", "flops", "cycles"};
@@ -293,6 +294,7 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     kernel.epilogue_ns = number_field(lua, index, "epilogue_ns", kEpilogueNs);
     kernel.epilogue_overlaps = flag_field(lua, index, "epilogue_overlaps");
     kernel.math_jitter_cycles = number_field(lua, index, "math_jitter_cycles", 0);
+    kernel.pace_spread = number_field(lua, index, "pace_spread", 0);
 
     const std::string pipeline = text_field(lua, index, "pipeline", "multistage");
     if (pipeline != "multistage" && pipeline != "warp_specialized")

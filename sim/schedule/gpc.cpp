@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "kernel/residency.hpp"
 #include "schedule/math_rate.hpp"
+#include "schedule/pace.hpp"
 #include "schedule/tensor_cores.hpp"
 
 namespace l2lens {
@@ -93,6 +94,7 @@ void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, C
     s.tile = tile;
     s.cluster = cluster;
     s.age = started_++;
+    s.pace = draw_pace(kernel_.pace_spread, random_);
     s.steps = work_.steps(tile);
     wheel_.push(time + from_ns(kernel_.prologue_ns), Action{Kind::Begin, index});
 }
@@ -257,8 +259,8 @@ void Gpc::start_math(Picoseconds now, int sm) {
         });
     if (oldest < 0) return;
     const Work::Phase& phase = phase_of(slot(oldest), slot(oldest).done);
-    const double length =
-        phase.math_flops / math_rate_ + phase.math_cycles + kernel_.math_jitter_cycles * random_.uniform();
+    const double length = (phase.math_flops / math_rate_ + phase.math_cycles) * slot(oldest).pace +
+                          kernel_.math_jitter_cycles * random_.uniform();
     state.math_busy = true;
     wheel_.push(now + cycles(length), Action{Kind::MathDone, oldest});
 }

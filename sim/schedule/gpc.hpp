@@ -107,6 +107,7 @@ private:
     struct Slot {
         std::int32_t tile = -1;
         std::uint64_t age = 0;  // start order: the oldest CTA's math goes first
+        double pace = 1;        // what its math takes of the mean
         std::int64_t steps = 0;
         Cursor load;           // next step to load
         Cursor math;           // next step to issue

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "schedule/math_rate.hpp"
+#include "schedule/pace.hpp"
 #include "schedule/tensor_cores.hpp"
 #include "schedule/wire.hpp"
 
@@ -93,6 +94,7 @@ void TileSms::start(const Start& start) {
     s.phases = work_.program(start.tile);
     s.cluster = start.cluster;
     s.age = started_++;
+    s.pace = draw_pace(kernel_.pace_spread, random_);
     s.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     s.load = s.math = s.done = s.due = s.to_release = s.refill = first_unit(s);
     count_demand(s);
@@ -254,7 +256,7 @@ void TileSms::issue_alone(Picoseconds now, std::int32_t index) {
     const Work::Phase& phase = phase_of(s, unit);
     Picoseconds last = 0, all = 0;  // the last step's math, and all of it
     if (has_math(phase)) {
-        for (std::int32_t i = 0; i < unit.length; ++i) all += last = cycles(math_cycles(phase));
+        for (std::int32_t i = 0; i < unit.length; ++i) all += last = cycles(math_cycles(s, phase));
     }
     const Picoseconds done = std::max(now + all, stage(index, stage_of(unit.unit)).ready + last);
     advance(s, s.math);
@@ -319,7 +321,7 @@ void TileSms::start_math(Picoseconds now, std::int32_t sm) {
             return s.tile >= 0 && s.done.unit < s.math.unit && has_math(phase_of(s, s.done));
         });
     if (oldest < 0) return;
-    const double length = math_cycles(phase_of(slot(oldest), slot(oldest).done));
+    const double length = math_cycles(slot(oldest), phase_of(slot(oldest), slot(oldest).done));
     state.math_busy = true;
     wheel_.push(now + cycles(length), {static_cast<std::uint32_t>(oldest), 0, TileEvent::Kind::MathDone});
 }

@@ -105,6 +105,7 @@ private:
         bool scheduled = false;  // an event for the next unit's issue is on its way
         std::int32_t tile = -1;
         Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps
+        double pace = 1;                 // what its math takes of the mean
         std::uint64_t age = 0;           // start order: the oldest CTA's math goes first
     };
 
@@ -137,10 +138,10 @@ private:
     void count_demand(const Slot& slot);
 
     // Of one step.
-    double math_cycles(const Work::Phase& phase) {
+    double math_cycles(const Slot& slot, const Work::Phase& phase) {
         const double jitter =
             kernel_.math_jitter_cycles > 0 ? kernel_.math_jitter_cycles * random_.uniform() : 0;
-        return phase.math_flops * cycles_per_flop_ + phase.math_cycles + jitter;
+        return (phase.math_flops * cycles_per_flop_ + phase.math_cycles) * slot.pace + jitter;
     }
     static const Work::Phase& phase_of(const Slot& slot, const Cursor& cursor) {
         return slot.phases[cursor.phase];

@@ -220,6 +220,14 @@ TEST_CASE("Does attention read keys up to the diagonal, and a group's keys for e
     causal.push_back("block_order=down");
     CHECK(moved_by("attention", causal)["K"].loaded == 8 * (1 + 2 + 3 + 4) / 4.0 * keys);
 
+    // The last 256 positions: blocks that read 3 and 4 quarters.
+    Arguments last = causal;
+    last.push_back("queries=256");
+    auto moved = moved_by("attention", last);
+    CHECK(moved["K"].loaded == 8 * (3 + 4) / 4.0 * keys);
+    CHECK(moved["Q"].loaded == 8 * keys / 2);
+    CHECK_THROWS_AS(load_kernel("attention", {"seq=512", "queries=1024"}), BadInput);
+
     Arguments grouped = sizes;
     grouped.push_back("kv_heads=2");
     const Kernel kernel = load_kernel("attention", grouped);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole launches: what has to be exact is exact, and threads, seeds and warm caches do what they should.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -207,6 +208,30 @@ TEST_CASE("CTAs that follow each other on an SM are a launch gap apart") {
     const double least = (kFirstLineNs + 500) + 2 * (100 + hit_ns + 500);
     CHECK(static_cast<double>(result.time) / kPsPerNs >= least);
     CHECK(static_cast<double>(result.time) / kPsPerNs <= least + 2 * 20);
+}
+
+TEST_CASE("CTAs keep paces of their own when the kernel says how far these are apart") {
+    // Math of 200 x 500 cycles hides all loads but the first, so times are in proportion to the paces.
+    const Machine machine = load_machine("tiny");
+    Kernel kernel = test::one_cta(200, 500, 3);
+    kernel.pipeline = Pipeline::WarpSpecialized;
+    kernel.grid = {400, 1};
+    kernel.programs.resize(400, kernel.programs[0]);
+    for (const double spread : {0.0, 0.02}) {
+        kernel.pace_spread = spread;
+        SimulationOptions options = lanes(1);
+        options.record_schedule = true;
+        const auto result = run(machine, kernel, test::in_order(kernel), options);
+        double mean = 0, squares = 0;
+        for (const CtaStay& stay : result.schedule) {
+            const double time = static_cast<double>(stay.end - stay.start) / kPsPerNs / 100'000;
+            mean += time / 400;
+            squares += time * time / 400;
+        }
+        // 400 uniform draws: their mean is known to 5 % of the spread, their standard deviation to 2.2 %.
+        CHECK(mean == Approx(1.002).margin(0.004));
+        CHECK(std::sqrt(squares - mean * mean) == Approx(spread).margin(spread * 0.08 + 0.0006));
+    }
 }
 
 TEST_CASE("An epilogue that overlaps costs the next tile's loads, or they cost it, but not both") {

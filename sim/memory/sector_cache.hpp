@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
-#include <vector>
 
+#include "base/cache_aligned.hpp"
 #include "base/units.hpp"
 
 namespace l2lens {
@@ -17,8 +18,12 @@ public:
     SectorCache(std::uint32_t sets, int ways)
         : ways_(static_cast<std::uint32_t>(ways)),
           tag_(static_cast<std::size_t>(sets) * ways_, kNoLine),
-          used_(tag_.size(), 0),
-          line_(tag_.size()) {}
+          used_(tag_.size()),
+          line_(tag_.size()) {
+        // Never used: before everything else, the first way first.
+        for (std::size_t way = 0; way < used_.size(); ++way)
+            used_[way] = std::numeric_limits<std::int32_t>::min() + static_cast<std::int32_t>(way % ways_);
+    }
 
     // Who leaves first: PTX' eviction priorities.
     enum class Priority : std::uint8_t { EvictFirst, Normal, EvictLast };
@@ -40,20 +45,27 @@ public:
     // priority now; lines of a lower one leave first.
     Found find_or_allocate(std::uint32_t set, LineNumber line, Priority priority = Priority::Normal) {
         const std::uint32_t base = set * ways_;
-        std::uint32_t oldest = base;
-        const std::uint32_t now = ++clock_ | static_cast<std::uint32_t>(priority) << kClockBits;
-        for (std::uint32_t way = base; way < base + ways_; ++way) {
-            if (tag_[way] == line) {
-                used_[way] = now;
-                return {way, true, 0};
-            }
-            if (used_[way] < used_[oldest]) oldest = way;
+        const std::int32_t now = ++clock_ + (static_cast<std::int32_t>(priority) - 1) * kPriorityStep;
+        if (const std::uint32_t place = find(&tag_[base], line); place != 0) {
+            const std::uint32_t way = base + place - 1;
+            used_[way] = now;
+            return {way, true, 0};
         }
-        const SectorMask written_back = line_[oldest].dirty;
-        tag_[oldest] = line;
-        used_[oldest] = now;
-        line_[oldest] = Line{};
-        return {oldest, false, written_back};
+        const std::uint32_t way = base + find(&used_[base], least(&used_[base])) - 1;
+        const SectorMask written_back = line_[way].dirty;
+        tag_[way] = line;
+        used_[way] = now;
+        line_[way] = Line{};
+        return {way, false, written_back};
+    }
+
+    // Fetches what a lookup in the set reads.
+    void prefetch(std::uint32_t set) const {
+        constexpr std::uint32_t kLinesOfACacheLine = 64 / sizeof(Line);
+        const std::uint32_t base = set * ways_;
+        __builtin_prefetch(&tag_[base]);
+        __builtin_prefetch(&used_[base]);
+        for (std::uint32_t i = 0; i < ways_; i += kLinesOfACacheLine) __builtin_prefetch(&line_[base + i]);
     }
 
     // When more than `most` lines of the set are dirty, cleans the oldest of them, which stays: the sectors
@@ -92,13 +104,54 @@ public:
 
 private:
     static constexpr LineNumber kNoLine = std::numeric_limits<LineNumber>::max();
+    static constexpr std::int32_t kPriorityStep = 1 << 30;  // lookups of one slice: far fewer in any run
+
+    // Both look at all ways of a set, four at a time: there is no way out to be guessed. Vectors as GCC and
+    // Clang have them on any processor.
+    static constexpr std::uint32_t kAtATime = 4;
+    using Four [[gnu::vector_size(16)]] = std::int32_t;
+
+    template <class T>
+    static Four four(const T* ways) {
+        static_assert(sizeof(T) * kAtATime == sizeof(Four));
+        Four loaded;
+        std::memcpy(&loaded, ways, sizeof loaded);
+        return loaded;
+    }
+
+    // 1 + the place of what is `wanted` among a set's ways, or 0.
+    template <class T>
+    std::uint32_t find(const T* ways, T wanted) const {
+        const Four each = Four{} + static_cast<std::int32_t>(wanted);
+        Four number{1, 2, 3, 4}, found{};
+        std::uint32_t way = 0;
+        for (; way + kAtATime <= ways_; way += kAtATime) {
+            found |= (four(ways + way) == each) & number;
+            number += kAtATime;
+        }
+        std::int32_t place = (found[0] | found[1]) | (found[2] | found[3]);
+        for (; way < ways_; ++way) place |= ways[way] == wanted ? static_cast<std::int32_t>(way) + 1 : 0;
+        return static_cast<std::uint32_t>(place);
+    }
+
+    // The smallest of a set's ways.
+    std::int32_t least(const std::int32_t* ways) const {
+        Four found = Four{} + ways[0];
+        std::uint32_t way = 0;
+        for (; way + kAtATime <= ways_; way += kAtATime) {
+            const Four next = four(ways + way);
+            found = next < found ? next : found;
+        }
+        std::int32_t smallest = std::min(std::min(found[0], found[1]), std::min(found[2], found[3]));
+        for (; way < ways_; ++way) smallest = std::min(smallest, ways[way]);
+        return smallest;
+    }
 
     std::uint32_t ways_;
-    static constexpr int kClockBits = 30;
-    std::uint32_t clock_ = 0;  // lookups of one slice: far below 2^30 in any run
-    std::vector<LineNumber> tag_;
-    std::vector<std::uint32_t> used_;
-    std::vector<Line> line_;
+    std::int32_t clock_ = 0;
+    CacheAlignedVector<LineNumber> tag_;
+    CacheAlignedVector<std::int32_t> used_;  // when, later for a higher priority
+    CacheAlignedVector<Line> line_;
 };
 
 }  // namespace l2lens

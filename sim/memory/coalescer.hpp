@@ -36,12 +36,13 @@ public:
 
     // Joins an open entry that waits for the same sectors of the line; true when there was one with room. A
     // full one is closed to further requests.
-    bool join(const Request& request) {
+    bool join(const Request& request) { return join(request, request.time); }
+    bool join(const LineAccess& request, Picoseconds now) {
         if (max_requesters_ <= 1 || is_multicast(request)) return false;
         const std::uint32_t bucket = bucket_of(request.line, request.gpc);
         for (std::int32_t i = chain_[bucket]; i >= 0; i = entry(i).next) {
             Entry& e = entry(i);
-            if (request.time >= e.open_until || e.line != request.line || e.gpc != request.gpc ||
+            if (now >= e.open_until || e.line != request.line || e.gpc != request.gpc ||
                 e.sectors != request.sectors)
                 continue;
             if (e.requesters < max_requesters_) {
@@ -53,7 +54,7 @@ public:
         return false;
     }
 
-    std::int32_t open(const Request& request, int partition) {
+    std::int32_t open(const LineAccess& request, int partition) {
         std::int32_t i;
         if (free_.empty()) {
             i = static_cast<std::int32_t>(entries_.size());
@@ -64,18 +65,26 @@ public:
         }
         const std::uint32_t bucket = bucket_of(request.line, request.gpc);
         Entry& e = entry(i);
-        e = Entry{};
         e.line = request.line;
         e.next = chain_[bucket];
+        e.next_waiting = -1;
         e.sectors = request.sectors;
         e.gpc = request.gpc;
         e.requesters = 1;
         e.open_until = is_multicast(request) ? 0 : std::numeric_limits<Picoseconds>::max();
+        e.charged = false;
         e.partition = static_cast<std::uint8_t>(partition);
         e.landing[0] = request.landing;
         chain_[bucket] = i;
         return i;
     }
+
+    // Fetches what join() looks at first.
+    void prefetch(LineNumber line, std::uint8_t gpc) const {
+        __builtin_prefetch(&chain_[bucket_of(line, gpc)]);
+    }
+
+    void prefetch(std::int32_t i) const { __builtin_prefetch(&entries_[static_cast<std::size_t>(i)]); }
 
     Entry& entry(std::int32_t i) { return entries_[static_cast<std::size_t>(i)]; }
 
@@ -91,7 +100,7 @@ public:
 private:
     // A multicast is no other's to join, and joins none: static column_major GEMMs of 2x1 clusters merge
     // nothing (traces/h200/live_groups.csv).
-    static bool is_multicast(const Request& request) { return request.receivers > 1; }
+    static bool is_multicast(const LineAccess& request) { return request.receivers > 1; }
 
     static std::uint32_t bucket_of(LineNumber line, std::uint8_t gpc) {
         return static_cast<std::uint32_t>(((line * 16ull + gpc) * 0x9E3779B97F4A7C15ull) >>

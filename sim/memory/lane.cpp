@@ -2,7 +2,6 @@
 #include "memory/lane.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "memory/promotion.hpp"
@@ -10,8 +9,10 @@
 namespace l2lens {
 namespace {
 
+// By a table of sixteen digits: popcount() is a call into a library where the processor may lack it.
 int count(SectorMask sectors) {
-    return std::popcount(static_cast<unsigned>(sectors));
+    constexpr std::uint64_t kSetBits = 0x4332'3221'3221'2110;
+    return static_cast<int>(kSetBits >> 4 * sectors & 7);
 }
 
 Picoseconds take_turn(Picoseconds& free_at, Picoseconds now, Picoseconds service) {
@@ -50,41 +51,64 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
 }
 
 void Lane::submit(const Request& request) {
-    std::int32_t index;
-    if (free_requests_.empty()) {
-        index = static_cast<std::int32_t>(requests_.size());
-        requests_.push_back(request);
-    } else {
-        index = free_requests_.back();
-        free_requests_.pop_back();
-        requests_[static_cast<std::size_t>(index)] = request;
-    }
-    wheel_.push(request.time, Action{Kind::Request, 0, 0, 0, 0, index});
+    const Kind kind = request.operation == Operation::Read ? Kind::Read : Kind::Write;
+    Action& action = add(request.time, kind, model_.partition_of_gpc[request.gpc], -1);
+    action.access = static_cast<const LineAccess&>(request);
+    if (request.set == kUnknownSet) action.access.set = model_.map.set(request.line);
+}
+
+// What is to happen at `time`, to be filled in where it lies.
+Lane::Action& Lane::add(Picoseconds time, Kind kind, int partition, std::int32_t index) {
+    Action& action = wheel_.add(time);
+    action.index = index;
+    action.kind = kind;
+    action.partition = static_cast<std::uint8_t>(partition);
+    return action;
 }
 
 void Lane::run_until(Picoseconds end) {
-    wheel_.run_until(end, [this](Picoseconds now, const Action& action) {
-        switch (action.kind) {
-            case Kind::Request:
-                on_request(now, action.index);
-                break;
-            case Kind::Admission:
-                on_admission(now, action.partition);
-                break;
-            case Kind::HomeLookup:
-                on_home_lookup(now, action);
-                break;
-            case Kind::HomeReply:
-                on_home_reply(now, action);
-                break;
-            case Kind::HomeWrite:
-                on_home_write(now, action);
-                break;
-            case Kind::Answer:
-                on_answer(now, action.index, action.partition);
-                break;
-        }
-    });
+    wheel_.run_until(
+        end, [this](Picoseconds now, const Action& action) { act(now, action); },
+        [this](const Action& action) { prefetch(action); });
+}
+
+void Lane::act(Picoseconds now, const Action& action) {
+    switch (action.kind) {
+        case Kind::Read:
+        case Kind::Write:
+            return on_request(now, action);
+        case Kind::Admission:
+            return on_admission(now, action.partition);
+        case Kind::HomeLookup:
+            return on_home_lookup(now, action);
+        case Kind::HomeReply:
+            return on_home_reply(now, action);
+        case Kind::HomeWrite:
+            return on_home_write(now, action);
+        case Kind::Answer:
+            return on_answer(now, action.index, action.partition);
+    }
+}
+
+// Fetches what act() will look at.
+void Lane::prefetch(const Action& action) const {
+    const Slice& slice = slices_[action.partition];
+    const LineAccess& access = action.access;
+    switch (action.kind) {
+        case Kind::Read:
+            slice.coalescer.prefetch(access.line, access.gpc);
+            [[fallthrough]];
+        case Kind::Write:
+            return slice.cache.prefetch(access.set);
+        case Kind::HomeLookup:
+        case Kind::HomeWrite:
+            return slices_[static_cast<std::size_t>(model_.map.home(access.line))].cache.prefetch(access.set);
+        case Kind::Answer:
+            return slice.coalescer.prefetch(action.index);
+        case Kind::Admission:
+        case Kind::HomeReply:
+            return;
+    }
 }
 
 void Lane::reset_events() {
@@ -94,44 +118,55 @@ void Lane::reset_events() {
 
 // A slice takes requests as they come while its queue has room. Beyond that they wait in front of it, and it
 // takes them from the CPCs in turn.
-void Lane::on_request(Picoseconds now, std::int32_t index) {
-    const Request& request = requests_[static_cast<std::size_t>(index)];
-    const int partition = model_.partition_of_gpc[request.gpc];
-    Slice& slice = slices_[static_cast<std::size_t>(partition)];
+void Lane::on_request(Picoseconds now, const Action& request) {
+    Slice& slice = slices_[request.partition];
     if (slice.waiting.empty() && !is_full(slice, now)) {
-        serve(now, index);
+        serve(now, request);
         return;
     }
-    slice.waiting.push(request.gpc * model_.machine.cpcs_per_gpc + request.cpc, index);
-    admit_later(now, slice, partition);
+    const LineAccess& access = request.access;
+    slice.waiting.push(access.gpc * model_.machine.cpcs_per_gpc + access.cpc, keep_waiting(request));
+    admit_later(now, slice, request.partition);
+}
+
+std::int32_t Lane::keep_waiting(const Action& request) {
+    if (free_waiting_.empty()) {
+        waiting_.push_back(request);
+        return static_cast<std::int32_t>(waiting_.size() - 1);
+    }
+    const std::int32_t number = free_waiting_.back();
+    free_waiting_.pop_back();
+    waiting_[static_cast<std::size_t>(number)] = request;
+    return number;
 }
 
 void Lane::admit_later(Picoseconds now, Slice& slice, int partition) {
     if (slice.admission_due || slice.waiting.empty()) return;
     slice.admission_due = true;
     const Picoseconds time = std::max({now, slice.tag_free, slice.output_free - t_.queue});
-    wheel_.push(time, Action{Kind::Admission, static_cast<std::uint8_t>(partition), 0, 0, 0, 0});
+    add(time, Kind::Admission, partition, -1);
 }
 
 void Lane::on_admission(Picoseconds now, int partition) {
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
     slice.admission_due = false;
-    if (!is_full(slice, now)) serve(now, slice.waiting.pop());
+    if (!is_full(slice, now)) {
+        const std::int32_t number = slice.waiting.pop();
+        free_waiting_.push_back(number);
+        serve(now, Action(waiting_[static_cast<std::size_t>(number)]));
+    }
     admit_later(now, slice, partition);
 }
 
-void Lane::serve(Picoseconds now, std::int32_t index) {
-    Request request = requests_[static_cast<std::size_t>(index)];
-    free_requests_.push_back(index);
-    request.time = now;  // the coalescer sees it when its wait in front of the slice is over
-    if (request.operation == Operation::Read) {
-        on_read(now, request);
+void Lane::serve(Picoseconds now, const Action& request) {
+    if (request.kind == Kind::Read) {
+        on_read(now, request.access, request.partition);
     } else {
-        on_write(now, request);
+        on_write(now, request.access, request.partition);
     }
 }
 
-void Lane::on_read(Picoseconds now, const Request& request) {
+void Lane::on_read(Picoseconds now, const LineAccess& request, int partition) {
     const int sectors = count(request.sectors);
     const auto counted = static_cast<std::uint64_t>(sectors);
     events_[Event::CoalescableRequests] += 1;
@@ -139,9 +174,9 @@ void Lane::on_read(Picoseconds now, const Request& request) {
     events_[Event::DeliveredSectors] += counted * request.receivers;
     events_[Event::MulticastSectors] += counted * (request.receivers - 1u);
 
-    const int partition = model_.partition_of_gpc[request.gpc];
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
-    if (slice.coalescer.join(request)) {
+    if (slice.coalescer.join(request, now)) {  // its wait in front of the slice is over
+
         events_[Event::MergedSectors] += counted;
         if (observer_ != nullptr) tell_merged(now, request, partition);
         return;
@@ -152,7 +187,7 @@ void Lane::on_read(Picoseconds now, const Request& request) {
     events_[Event::TexReadSectors] += counted;
     slice.sectors += counted;
 
-    const SectorCache::Found found = look_up(looked_up, slice, request.line, request.priority);
+    const SectorCache::Found found = look_up(looked_up, slice, request.set, request.line, request.priority);
     SectorCache::Line& line = slice.cache.at(found.way);
     const auto asked_missing = static_cast<SectorMask>(request.sectors & ~line.valid);
     events_[Event::TexReadHits] += static_cast<std::uint64_t>(sectors - count(asked_missing));
@@ -172,9 +207,9 @@ void Lane::on_read(Picoseconds now, const Request& request) {
     last_level_had_ = 0;
     if (is_home(request.line, partition)) {
         line.ready = std::max(line.ready, fetch_sectors(slice, request.line, looked_up + t_.miss, missing));
-        wheel_.push(line.ready, Action{Kind::Answer, static_cast<std::uint8_t>(partition), 0, 0, 0, entry});
+        answer_at(line.ready, partition, entry);
     } else {
-        fetch_missing(looked_up, partition, entry, found.way, missing);
+        fetch_missing(looked_up, request, partition, entry, found.way, missing);
     }
     if (observer_ != nullptr)
         tell_request(LaneStep::Kind::Read, now, request, partition, {found, valid, missing, last_level_had_},
@@ -189,9 +224,8 @@ void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry,
         wait_for(line.fill, entry, slice.coalescer);
         return;
     }
-    const Action answer{Kind::Answer, static_cast<std::uint8_t>(partition), 0, 0, 0, entry};
     if (line.ready > looked_up + t_.hit) {
-        wheel_.push(line.ready, answer);
+        answer_at(line.ready, partition, entry);
         return;
     }
     Coalescer::Entry& e = slice.coalescer.entry(entry);
@@ -199,32 +233,38 @@ void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry,
     take_turn(slice.output_free, looked_up + t_.hit, service);
     e.charged = true;
     e.open_until = std::min(e.open_until, looked_up + t_.hit);
-    wheel_.push(slice.output_free, answer);
+    answer_at(slice.output_free, partition, entry);
+}
+
+void Lane::answer_at(Picoseconds time, int partition, std::int32_t entry) {
+    add(time, Kind::Answer, partition, entry);
 }
 
 // Asks the home partition for the missing sectors of a far-homed line.
-void Lane::fetch_missing(Picoseconds looked_up, int partition, std::int32_t entry, std::uint32_t way,
-                         SectorMask missing) {
+void Lane::fetch_missing(Picoseconds looked_up, const LineAccess& request, int partition, std::int32_t entry,
+                         std::uint32_t way, SectorMask missing) {
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
     const std::int32_t fill = take_fill();
-    const LineNumber number = slice.coalescer.entry(entry).line;
-    fills_[static_cast<std::size_t>(fill)] = Fill{way, number, -1, static_cast<std::uint8_t>(partition)};
+    fills_[static_cast<std::size_t>(fill)] =
+        Fill{way, request.line, -1, static_cast<std::uint8_t>(partition)};
     wait_for(fill, entry, slice.coalescer);
     slice.cache.at(way).fill = fill;
-    wheel_.push(looked_up + t_.miss + t_.fabric_request,
-                Action{Kind::HomeLookup, static_cast<std::uint8_t>(partition), missing, 0, number, fill});
+    Action& lookup = add(looked_up + t_.miss + t_.fabric_request, Kind::HomeLookup, partition, fill);
+    lookup.access = request;
+    lookup.access.sectors = missing;
 }
 
 void Lane::on_home_lookup(Picoseconds now, const Action& action) {
-    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(action.line))];
-    const int sectors = count(action.sectors);
+    const LineAccess& access = action.access;
+    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(access.line))];
+    const int sectors = count(access.sectors);
     events_[Event::FabricRequests] += 1;
     events_[Event::FabricReadSectors] += static_cast<std::uint64_t>(sectors);
     home.sectors += static_cast<std::uint64_t>(sectors);
     const Picoseconds looked_up = take_turn(home.tag_free, now, t_.tag);
-    const SectorCache::Found found = look_up(looked_up, home, action.line);
+    const SectorCache::Found found = look_up(looked_up, home, access.set, access.line);
     SectorCache::Line& line = home.cache.at(found.way);
-    const auto missing = static_cast<SectorMask>(action.sectors & ~line.valid);
+    const auto missing = static_cast<SectorMask>(access.sectors & ~line.valid);
     const auto missed = static_cast<std::uint64_t>(count(missing));
     events_[Event::FabricReadHits] += static_cast<std::uint64_t>(sectors) - missed;
     events_[Event::FabricReadMisses] += missed;
@@ -232,21 +272,19 @@ void Lane::on_home_lookup(Picoseconds now, const Action& action) {
     last_level_had_ = 0;
     Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
     if (missing != 0) {
-        ready = fetch_sectors(home, action.line, looked_up + t_.miss, missing);
+        ready = fetch_sectors(home, access.line, looked_up + t_.miss, missing);
         line.valid |= missing;
         line.ready = std::max(line.ready, ready);
     }
     if (observer_ != nullptr)
         tell_home(LaneStep::Kind::HomeRead, now, action, {found, valid, missing, last_level_had_});
-    Action reply = action;
-    reply.kind = Kind::HomeReply;
-    wheel_.push(ready, reply);
+    add(ready, Kind::HomeReply, action.partition, action.index).access = access;
 }
 
 // The home's data crosses the fabric, becomes a copy in the asking partition and wakes those who wait for it.
 void Lane::on_home_reply(Picoseconds now, const Action& action) {
-    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(action.line))];
-    const int sectors = count(action.sectors);
+    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(action.access.line))];
+    const int sectors = count(action.access.sectors);
     take_turn(home.output_free, now, sectors * t_.output_sector);
     take_turn(home.fabric_free, now, sectors * t_.fabric_sector);
     const Picoseconds arrival = std::max(home.output_free, home.fabric_free) + t_.fabric_reply;
@@ -259,14 +297,13 @@ void Lane::on_home_reply(Picoseconds now, const Action& action) {
     }
     for (std::int32_t entry = fill.first_waiting; entry >= 0;) {
         const std::int32_t next = slice.coalescer.entry(entry).next_waiting;
-        wheel_.push(arrival, Action{Kind::Answer, fill.partition, 0, 0, 0, entry});
+        answer_at(arrival, fill.partition, entry);
         entry = next;
     }
     free_fills_.push_back(action.index);
 }
 
-void Lane::on_write(Picoseconds now, const Request& request) {
-    const int partition = model_.partition_of_gpc[request.gpc];
+void Lane::on_write(Picoseconds now, const LineAccess& request, int partition) {
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
     const auto sectors = static_cast<std::uint64_t>(count(request.sectors));
     events_[Event::TexRequests] += 1;
@@ -274,51 +311,49 @@ void Lane::on_write(Picoseconds now, const Request& request) {
     slice.sectors += sectors;
     const Picoseconds looked_up = take_turn(slice.tag_free, now, t_.tag_write);
     if (is_home(request.line, partition)) {
-        const Looked stored = store(looked_up, slice, request.line, request.sectors, request.partial, false);
+        const Looked stored = store(looked_up, slice, request, false);
         if (observer_ != nullptr) tell_request(LaneStep::Kind::Write, now, request, partition, stored, -1);
         return;
     }
     // It leaves a copy, as a far read does: what was written hits when it is read again, and takes the place
     // of other lines (traces/h200/write_back.csv).
-    const SectorCache::Found copy = look_up(looked_up, slice, request.line);
+    const SectorCache::Found copy = look_up(looked_up, slice, request.set, request.line);
     SectorCache::Line& line = slice.cache.at(copy.way);
     const SectorMask valid = line.valid;
     line.valid |= static_cast<SectorMask>(request.sectors & ~request.partial);
     if (observer_ != nullptr) tell_request(LaneStep::Kind::Write, now, request, partition, {copy, valid}, -1);
     take_turn(slice.fabric_free, looked_up, static_cast<Picoseconds>(sectors) * t_.fabric_sector);
-    wheel_.push(slice.fabric_free + t_.fabric_request,
-                Action{Kind::HomeWrite, static_cast<std::uint8_t>(partition), request.sectors,
-                       request.partial, request.line, -1});
+    add(slice.fabric_free + t_.fabric_request, Kind::HomeWrite, partition, -1).access = request;
 }
 
 void Lane::on_home_write(Picoseconds now, const Action& action) {
-    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(action.line))];
-    const auto sectors = static_cast<std::uint64_t>(count(action.sectors));
+    const LineAccess& access = action.access;
+    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(access.line))];
+    const auto sectors = static_cast<std::uint64_t>(count(access.sectors));
     events_[Event::FabricRequests] += 1;
     events_[Event::FabricWriteSectors] += sectors;
     home.sectors += sectors;
     const Picoseconds looked_up = take_turn(home.tag_free, now, t_.tag_write);
-    const Looked stored = store(looked_up, home, action.line, action.sectors, action.partial, true);
+    const Looked stored = store(looked_up, home, access, true);
     if (observer_ != nullptr) tell_home(LaneStep::Kind::HomeWrite, now, action, stored);
 }
 
 // Writes to the line's home. A sector that is not wholly written and not there is fetched first.
-Lane::Looked Lane::store(Picoseconds now, Slice& home, LineNumber number, SectorMask sectors,
-                         SectorMask partial, bool far) {
-    const SectorCache::Found found = look_up(now, home, number);
+Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access, bool far) {
+    const SectorCache::Found found = look_up(now, home, access.set, access.line);
     SectorCache::Line& line = home.cache.at(found.way);
-    const auto fetched = static_cast<SectorMask>(partial & ~line.valid);
+    const auto fetched = static_cast<SectorMask>(access.partial & ~line.valid);
     last_level_had_ = 0;
     if (fetched != 0) {
-        const Picoseconds ready = fetch_sectors(home, number, now + t_.miss, fetched);
+        const Picoseconds ready = fetch_sectors(home, access.line, now + t_.miss, fetched);
         line.ready = std::max(line.ready, ready);
         events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] +=
             static_cast<std::uint64_t>(count(fetched));
     }
     const SectorMask valid = line.valid;
-    line.valid |= sectors;
-    line.dirty |= sectors;
-    const SectorMask cleaned = home.cache.clean_beyond(model_.map.set(number), model_.machine.l2.dirty_ways);
+    line.valid |= access.sectors;
+    line.dirty |= access.sectors;
+    const SectorMask cleaned = home.cache.clean_beyond(access.set, model_.machine.l2.dirty_ways);
     write_back(now, home, cleaned);
     return {found, valid, fetched, last_level_had_, cleaned};
 }
@@ -339,9 +374,9 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
 }
 
 // Finds or allocates a line; what it pushes out goes back to DRAM if it was written.
-SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, LineNumber line,
+SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, std::uint32_t set, LineNumber line,
                                  SectorCache::Priority priority) {
-    const SectorCache::Found found = slice.cache.find_or_allocate(model_.map.set(line), line, priority);
+    const SectorCache::Found found = slice.cache.find_or_allocate(set, line, priority);
     write_back(now, slice, found.written_back);
     return found;
 }

@@ -57,6 +57,8 @@ public:
 
     // Answers for a GPC since they were last cleared, in order of departure.
     std::vector<Answer>& answers(int gpc) { return answers_[static_cast<std::size_t>(gpc)]; }
+    // Of all GPCs: hands them over for as many empty lists.
+    void swap_answers(std::vector<std::vector<Answer>>& empty) { answers_.swap(empty); }
 
     const Events& events() const { return events_; }
     // Forgets what was counted; the caches stay warm.
@@ -75,21 +77,21 @@ public:
     }
 
 private:
-    enum class Kind : std::uint8_t { Request, Admission, HomeLookup, HomeReply, HomeWrite, Answer };
+    enum class Kind : std::uint8_t { Read, Write, Admission, HomeLookup, HomeReply, HomeWrite, Answer };
 
+    // What the wheel holds.
     struct Action {
+        LineAccess access;   // between slices: line, set and sectors of it
+        std::int32_t index;  // HomeLookup, HomeReply: fill; Answer: entry
         Kind kind;
-        std::uint8_t partition;  // whose slice sent it
-        SectorMask sectors;
-        SectorMask partial;
-        LineNumber line;
-        std::int32_t index;  // HomeLookup, HomeReply: fill; Answer: entry; Request: in requests_
+        std::uint8_t partition;  // whose slice it came to, or, between slices, whose slice sent it
     };
+    static_assert(sizeof(Action) == 24);
 
     struct Slice {
         SectorCache cache;
         Coalescer coalescer;
-        TurnQueue waiting;  // requests, in front of a full slice
+        TurnQueue waiting;  // in front of a full slice: numbers of waiting_
         bool admission_due = false;
         Picoseconds tag_free = 0;
         Picoseconds output_free = 0;
@@ -116,16 +118,21 @@ private:
         SectorMask cleaned = 0;
     };
 
-    void on_request(Picoseconds now, std::int32_t index);
+    void act(Picoseconds now, const Action& action);
+    void prefetch(const Action& action) const;
+    void on_request(Picoseconds now, const Action& request);
     void on_admission(Picoseconds now, int partition);
     void admit_later(Picoseconds now, Slice& slice, int partition);
     bool is_full(const Slice& slice, Picoseconds now) const { return slice.output_free > now + t_.queue; }
-    void serve(Picoseconds now, std::int32_t index);
-    void on_read(Picoseconds now, const Request& request);
-    void on_write(Picoseconds now, const Request& request);
+    std::int32_t keep_waiting(const Action& request);
+    void serve(Picoseconds now, const Action& request);
+    void on_read(Picoseconds now, const LineAccess& request, int partition);
+    void on_write(Picoseconds now, const LineAccess& request, int partition);
     void on_home_lookup(Picoseconds now, const Action& action);
     void on_home_reply(Picoseconds now, const Action& action);
     void on_home_write(Picoseconds now, const Action& action);
+    Action& add(Picoseconds time, Kind kind, int partition, std::int32_t index);
+    void answer_at(Picoseconds time, int partition, std::int32_t entry);
     void on_answer(Picoseconds now, std::int32_t entry, int partition);
 
     // Private partitions fetch from the memory whatever they miss.
@@ -133,12 +140,11 @@ private:
         return model_.machine.l2.private_partitions || model_.map.home(line) == partition;
     }
     void answer_hit(Picoseconds looked_up, int partition, std::int32_t entry, const SectorCache::Line& line);
-    void fetch_missing(Picoseconds looked_up, int partition, std::int32_t entry, std::uint32_t way,
-                       SectorMask missing);
-    SectorCache::Found look_up(Picoseconds now, Slice& slice, LineNumber line,
+    void fetch_missing(Picoseconds looked_up, const LineAccess& request, int partition, std::int32_t entry,
+                       std::uint32_t way, SectorMask missing);
+    SectorCache::Found look_up(Picoseconds now, Slice& slice, std::uint32_t set, LineNumber line,
                                SectorCache::Priority priority = SectorCache::Priority::Normal);
-    Looked store(Picoseconds now, Slice& home, LineNumber line, SectorMask sectors, SectorMask partial,
-                 bool far);
+    Looked store(Picoseconds now, Slice& home, const LineAccess& access, bool far);
     void write_back(Picoseconds now, Slice& slice, SectorMask sectors);
     Picoseconds fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors);
     Picoseconds read_dram(Slice& slice, Picoseconds from, int sectors);
@@ -146,8 +152,8 @@ private:
     LaneStep step_of(LaneStep::Kind kind, Picoseconds now, int partition, LineNumber line,
                      SectorMask asked) const;
     void add_lookup(LaneStep& step, const Looked& looked) const;
-    void tell_merged(Picoseconds now, const Request& request, int partition) const;
-    void tell_request(LaneStep::Kind kind, Picoseconds now, const Request& request, int partition,
+    void tell_merged(Picoseconds now, const LineAccess& request, int partition) const;
+    void tell_request(LaneStep::Kind kind, Picoseconds now, const LineAccess& request, int partition,
                       const Looked& looked, std::int32_t entry) const;
     void tell_home(LaneStep::Kind kind, Picoseconds now, const Action& action, const Looked& looked) const;
     void tell_answer(Picoseconds leaves, const Coalescer::Entry& entry, std::int32_t index,
@@ -161,8 +167,8 @@ private:
     std::vector<Slice> slices_;  // one per partition
     std::optional<LastLevelCache> last_level_;
     EventWheel<Action> wheel_;
-    std::vector<Request> requests_;
-    std::vector<std::int32_t> free_requests_;
+    std::vector<Action> waiting_;  // requests in front of full slices
+    std::vector<std::int32_t> free_waiting_;
     std::vector<Fill> fills_;
     std::vector<std::int32_t> free_fills_;
     std::vector<std::vector<Answer>> answers_;  // per GPC

@@ -29,14 +29,14 @@ void Lane::add_lookup(LaneStep& step, const Looked& looked) const {
     step.cleaned = looked.cleaned;
 }
 
-void Lane::tell_merged(Picoseconds now, const Request& request, int partition) const {
+void Lane::tell_merged(Picoseconds now, const LineAccess& request, int partition) const {
     LaneStep step = step_of(LaneStep::Kind::Merged, now, partition, request.line, request.sectors);
     step.gpc = request.gpc;
     step.landing = request.landing;
     observer_->stepped(step);
 }
 
-void Lane::tell_request(LaneStep::Kind kind, Picoseconds now, const Request& request, int partition,
+void Lane::tell_request(LaneStep::Kind kind, Picoseconds now, const LineAccess& request, int partition,
                         const Looked& looked, std::int32_t entry) const {
     LaneStep step = step_of(kind, now, partition, request.line, request.sectors);
     add_lookup(step, looked);
@@ -47,7 +47,8 @@ void Lane::tell_request(LaneStep::Kind kind, Picoseconds now, const Request& req
 }
 
 void Lane::tell_home(LaneStep::Kind kind, Picoseconds now, const Action& action, const Looked& looked) const {
-    LaneStep step = step_of(kind, now, model_.map.home(action.line), action.line, action.sectors);
+    LaneStep step =
+        step_of(kind, now, model_.map.home(action.access.line), action.access.line, action.access.sectors);
     add_lookup(step, looked);
     observer_->stepped(step);
 }

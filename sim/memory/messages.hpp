@@ -16,19 +16,28 @@ enum class Operation : std::uint8_t { Read, Write };
 // How much around a missing sector a read fills.
 enum class Fetch : std::uint8_t { Plain, Tensor };
 
-// One line of a box: an L2 request of one to four sectors. Times are arrivals.
-struct Request {
-    Picoseconds time = 0;
+// Stands for a set that the sender has not worked out: the lane does.
+inline constexpr std::uint32_t kUnknownSet = 0xFFFFFFFF;
+
+// One line of a box that is asked for: one to four sectors.
+struct LineAccess {
     LineNumber line = 0;
-    std::uint16_t landing = 0;  // where the data goes: the sender's own number for it
+    std::uint32_t set = kUnknownSet;  // of the line
+    std::uint16_t landing = 0;        // where the data goes: the sender's own number for it
     SectorMask sectors = 0;
     SectorMask partial = 0;  // writes: sectors that are not wholly written
     std::uint8_t gpc = 0;
-    std::uint8_t cpc = 0;  // of the GPC
-    Operation operation = Operation::Read;
-    Fetch fetch = Fetch::Plain;
-    SectorCache::Priority priority = SectorCache::Priority::Normal;
+    std::uint8_t cpc = 0;        // of the GPC
     std::uint8_t receivers = 1;  // CTAs of a cluster that receive the data (multicast)
+    Operation operation : 2 = Operation::Read;
+    Fetch fetch : 2 = Fetch::Plain;
+    SectorCache::Priority priority : 4 = SectorCache::Priority::Normal;
+};
+static_assert(sizeof(LineAccess) == 16);
+
+// It arrives at its slice at `time`.
+struct Request : LineAccess {
+    Picoseconds time = 0;
 };
 
 inline constexpr int kMaxRequesters = 8;

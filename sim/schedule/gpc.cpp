@@ -96,47 +96,47 @@ void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, C
     s.age = started_++;
     s.pace = draw_pace(kernel_.pace_spread, random_);
     s.steps = work_.steps(tile);
-    wheel_.push(time + from_ns(kernel_.prologue_ns), Action{Kind::Begin, index});
+    push(time + from_ns(kernel_.prologue_ns), Kind::Begin, index);
 }
 
 void Gpc::receive(const Answer& answer) {
-    std::int32_t index;
-    if (free_answers_.empty()) {
-        index = static_cast<std::int32_t>(answers_.size());
-        answers_.push_back(answer);
-    } else {
-        index = free_answers_.back();
-        free_answers_.pop_back();
-        answers_[static_cast<std::size_t>(index)] = answer;
-    }
-    wheel_.push(answer.time, Action{Kind::Answer, index});
+    Action& action = wheel_.add(answer.time);
+    action.kind = Kind::Answer;
+    action.sectors = answer.sectors;
+    action.requesters = answer.requesters;
+    action.landing = answer.landing;
+}
+
+void Gpc::push(Picoseconds time, Kind kind, std::int32_t slot) {
+    Action& action = wheel_.add(time);
+    action.kind = kind;
+    action.slot = slot;
 }
 
 void Gpc::run_until(Picoseconds end) {
     wheel_.run_until(end, [this](Picoseconds now, const Action& action) {
         switch (action.kind) {
             case Kind::Answer:
-                on_answer(now, answers_[static_cast<std::size_t>(action.index)]);
-                free_answers_.push_back(action.index);
+                on_answer(now, action);
                 break;
             case Kind::Begin:
-                begin(now, action.index);
+                begin(now, action.slot);
                 break;
             case Kind::StageReady:
-                try_issue(now, action.index);
+                try_issue(now, action.slot);
                 break;
             case Kind::Release:
-                on_release(now, action.index);
+                on_release(now, action.slot);
                 break;
             case Kind::MathDone:
-                on_math_done(now, action.index);
+                on_math_done(now, action.slot);
                 break;
             case Kind::Exit: {
-                Slot& s = slot(action.index);
-                const int sm = sms_[static_cast<std::size_t>(sm_of(action.index))];
+                Slot& s = slot(action.slot);
+                const int sm = sms_[static_cast<std::size_t>(sm_of(action.slot))];
                 const Picoseconds finished =
-                    std::max(now, epilogue_until_[static_cast<std::size_t>(action.index)]);
-                exits_.push_back({now, finished, sm * ctas_per_sm_ + action.index % ctas_per_sm_, s.tile});
+                    std::max(now, epilogue_until_[static_cast<std::size_t>(action.slot)]);
+                exits_.push_back({now, finished, sm * ctas_per_sm_ + action.slot % ctas_per_sm_, s.tile});
                 s.tile = -1;
                 break;
             }
@@ -145,11 +145,11 @@ void Gpc::run_until(Picoseconds end) {
 }
 
 // The data of one entry: once through the GPC's port, then into each SM that waits for it.
-void Gpc::on_answer(Picoseconds now, const Answer& answer) {
+void Gpc::on_answer(Picoseconds now, const Action& answer) {
     const std::size_t first = answer.landing[0] & kLandingMask;
-    const double weight = static_cast<double>(slots_[first / kMaxStages].stages[first % kMaxStages].weight);
-    const double bytes = answer.sectors * kSectorBytes + machine_.bandwidth.answer_overhead_bytes;
-    port_free_ = std::max(port_free_, now) + from_ns(weight * bytes / machine_.bandwidth.gpc_bytes_per_ns);
+    const Stage& stage = slots_[first / kMaxStages].stages[first % kMaxStages];
+    port_free_ = std::max(port_free_, now) +
+                 (answer.sectors == kSectorsPerLine ? stage.turn : port_turn(stage.weight, answer.sectors));
     for (int i = 0; i < answer.requesters; ++i) {
         const std::uint16_t landing = answer.landing[static_cast<std::size_t>(i)];
         const auto index = static_cast<std::int32_t>((landing & kLandingMask) / kMaxStages);
@@ -170,11 +170,11 @@ void Gpc::land(std::int32_t index, int ring, Picoseconds now, int sectors) {
     Slot& s = slot(index);
     Stage& stage = s.stages[static_cast<std::size_t>(ring)];
     SmState& sm = sm_state_[static_cast<std::size_t>(sm_of(index))];
-    const double lines = static_cast<double>(stage.weight) * sectors / kSectorsPerLine;
-    sm.port_free = std::max(sm.port_free, now) + cycles(lines / machine_.bandwidth.sm_lines_per_cycle);
+    const double part = sectors == kSectorsPerLine ? 1 : static_cast<double>(sectors) / kSectorsPerLine;
+    sm.port_free = std::max(sm.port_free, now) + cycles(stage.in_sm * part);
     stage.ready = std::max(stage.ready, sm.port_free);
     if (--stage.missing == 0 && s.waiting && s.math.step % kernel_.stages == ring) {
-        wheel_.push(stage.ready, Action{Kind::StageReady, index});
+        push(stage.ready, Kind::StageReady, index);
     }
 }
 
@@ -204,7 +204,7 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
     const Picoseconds ready = std::max(stage.ready, epilogue_until_[static_cast<std::size_t>(index)]);
     if (ready > now) {
         s.waiting = false;
-        wheel_.push(ready, Action{Kind::StageReady, index});
+        push(ready, Kind::StageReady, index);
         return;
     }
     s.waiting = false;
@@ -227,7 +227,7 @@ void Gpc::release_if_due(std::int32_t index) {
     const std::int64_t retired = s.to_release + (kernel_.stages == 1 ? 1 : 0);
     if (last || s.to_release >= s.math.step || s.done.step < retired) return;
     ++s.to_release;
-    wheel_.push(std::max(s.issued, s.last_done) + cycles(kReleaseCycles), Action{Kind::Release, index});
+    push(std::max(s.issued, s.last_done) + cycles(kReleaseCycles), Kind::Release, index);
 }
 
 void Gpc::on_release(Picoseconds now, std::int32_t index) {
@@ -262,7 +262,7 @@ void Gpc::start_math(Picoseconds now, int sm) {
     const double length = (phase.math_flops / math_rate_ + phase.math_cycles) * slot(oldest).pace +
                           kernel_.math_jitter_cycles * random_.uniform();
     state.math_busy = true;
-    wheel_.push(now + cycles(length), Action{Kind::MathDone, oldest});
+    push(now + cycles(length), Kind::MathDone, oldest);
 }
 
 void Gpc::on_math_done(Picoseconds now, std::int32_t index) {
@@ -290,7 +290,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
         const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
         const Picoseconds done = now + 2 * half;
         epilogue_until_[static_cast<std::size_t>(index)] = kernel_.epilogue_overlaps ? done : 0;
-        wheel_.push((kernel_.epilogue_overlaps ? now : done) + from_ns(jitter), Action{Kind::Exit, index});
+        push((kernel_.epilogue_overlaps ? now : done) + from_ns(jitter), Kind::Exit, index);
         return;
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase) && wants_more_loads(s)) {
@@ -315,8 +315,9 @@ void Gpc::want_loads(Picoseconds now, std::int32_t index) {
 void Gpc::open_stage(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     --s.loads_due;
-    s.stages[ring_of(s.load)] = Stage{};
-    s.stages[ring_of(s.load)].ready = now;
+    Stage& stage = s.stages[ring_of(s.load)];
+    stage = Stage{};
+    stage.ready = now;
 }
 
 void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
@@ -366,7 +367,7 @@ void Gpc::close_stage(std::int32_t index) {
     Stage& stage = s.stages[ring_of(s.load)];
     s.uncharged += stage.requests;
     if (stage.missing > 0) {
-        stage.weight = static_cast<float>(s.uncharged) / static_cast<float>(stage.missing);
+        weigh(stage, static_cast<float>(s.uncharged) / static_cast<float>(stage.missing));
         s.uncharged = 0;
     } else if (stage.requests > 0) {  // a small box none of whose lines is in the sample: a hit's latency
         const auto sm = static_cast<std::size_t>(sm_of(index));
@@ -374,9 +375,21 @@ void Gpc::close_stage(std::int32_t index) {
             sm_state_[sm].engine_free + 2 * wires_[sm].latency + cycles(machine_.latency.load_issue_cycles);
     }
     if (s.waiting && stage.missing == 0 && s.math.step == s.load.step) {
-        wheel_.push(stage.ready, Action{Kind::StageReady, index});
+        push(stage.ready, Kind::StageReady, index);
     }
     advance(s, s.load);
+}
+
+// What is the same for all lines of a stage, worked out once.
+void Gpc::weigh(Stage& stage, float weight) const {
+    stage.weight = weight;
+    stage.turn = port_turn(weight, kSectorsPerLine);
+    stage.in_sm = static_cast<double>(weight) / machine_.bandwidth.sm_lines_per_cycle;
+}
+
+Picoseconds Gpc::port_turn(float weight, int sectors) const {
+    const double bytes = sectors * kSectorBytes + machine_.bandwidth.answer_overhead_bytes;
+    return from_ns(static_cast<double>(weight) * bytes / machine_.bandwidth.gpc_bytes_per_ns);
 }
 
 template <class Body>
@@ -442,6 +455,7 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
     for (const PlacedLine& line : lines) {
         prototype.time = timing.arrival(line.position, line.lane);
         prototype.line = line.line;
+        prototype.set = line.set;
         prototype.sectors = line.sectors;
         prototype.partial = line.partial;
         if (l1 != nullptr) prototype.sectors = take_from_l1(line, *l1, box, prototype);

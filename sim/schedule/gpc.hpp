@@ -74,7 +74,8 @@ public:
     // SM cycles from now on last this long (the clock follows power).
     void set_cycle(double picoseconds) { cycle_ = picoseconds; }
 
-    std::vector<Request>& requests(int lane) { return requests_[static_cast<std::size_t>(lane)]; }
+    // What it asked of each lane since it was last asked: handed over for as many empty lists.
+    void swap_requests(std::vector<std::vector<Request>>& empty) { requests_.swap(empty); }
     std::vector<Exit>& exits() { return exits_; }
     const Demand& demand() const { return demand_; }
 
@@ -87,13 +88,20 @@ private:
 
     struct Action {
         Kind kind;
-        std::int32_t index;  // slot or answer
+        // Of an answer.
+        std::uint8_t sectors;
+        std::uint8_t requesters;
+        std::array<std::uint16_t, kMaxRequesters> landing;
+        // Of the rest.
+        std::int32_t slot;
     };
 
     struct Stage {
         std::int32_t missing = 0;    // lines that have not landed
         std::uint32_t requests = 0;  // lines, the ones that are not simulated included
         float weight = 1;            // lines that a simulated line of this stage stands for
+        Picoseconds turn = 0;        // of one simulated whole line at the GPC's port
+        double in_sm = 0;            // cycles of one at the SM's port
         Picoseconds ready = 0;
     };
 
@@ -132,7 +140,8 @@ private:
         std::uint8_t cpc = 0;
     };
 
-    void on_answer(Picoseconds now, const Answer& answer);
+    void push(Picoseconds time, Kind kind, std::int32_t slot);
+    void on_answer(Picoseconds now, const Action& answer);
     void land(std::int32_t slot, int ring, Picoseconds now, int sectors);
     void begin(Picoseconds now, std::int32_t slot);
     void try_issue(Picoseconds now, std::int32_t index);
@@ -146,6 +155,8 @@ private:
     void open_stage(Picoseconds now, std::int32_t index);
     void issue_loads(Picoseconds now, std::int32_t index);
     void close_stage(std::int32_t index);
+    void weigh(Stage& stage, float weight) const;
+    Picoseconds port_turn(float weight, int sectors) const;
     void issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k);
     std::int32_t send(Picoseconds& start, int sm, std::int32_t walk, std::int64_t k, Request prototype);
     SectorMask take_from_l1(const PlacedLine& line, L1Cache& l1, const BoxWalk& box, Request& request);
@@ -187,8 +198,6 @@ private:
     std::vector<L1Cache> l1_;                  // per SM, when plain loads go through one
     Picoseconds l1_ready_ = 0;                 // the last hit's data in the box that was sent last
     EventWheel<Action> wheel_;
-    std::vector<Answer> answers_;
-    std::vector<std::int32_t> free_answers_;
     std::vector<std::vector<Request>> requests_;  // per lane
     std::vector<Exit> exits_;
     bool observed_ = false;

@@ -26,6 +26,10 @@ Simulation::Simulation(const Machine& machine, const Kernel& kernel, std::span<c
         lanes_.push_back(std::make_unique<Lane>(model_, options.seed, sample_.lane(i)));
         lanes_.back()->observe(options.observer);
     }
+    const auto gpcs = static_cast<std::size_t>(machine.gpcs);
+    answers_.assign(lanes_.size(), std::vector<std::vector<Answer>>(gpcs));
+    requests_.assign(gpcs, std::vector<std::vector<Request>>(lanes_.size()));
+    starts_.resize(gpcs);
 }
 
 SimulationResult Simulation::run(Executor& executor) {
@@ -115,50 +119,64 @@ Events Simulation::events() const {
 bool Simulation::run_window(Executor& executor) {
     now_ += window_;
     const std::size_t gpcs = gpcs_.size();
-    const std::size_t units = gpcs + lanes_.size();
-    executor.for_each(units, [&](std::size_t i) {
+    executor.for_each(gpcs + lanes_.size(), [&](std::size_t i) {
         if (i < gpcs) {
-            gpcs_[i]->run_until(now_);
+            run_gpc(i);
         } else {
-            lanes_[i - gpcs]->run_until(now_);
+            run_lane(i - gpcs);
         }
     });
-    executor.for_each(units, [&](std::size_t i) {
-        if (i < gpcs) {
-            take_answers(i);
-        } else {
-            take_requests(i - gpcs);
-        }
-    });
+    exchange();
     cycles_ += static_cast<double>(window_) / cycle_ps_;
     if (sink_ != nullptr) show_issued();
     if (counted_) counted_(now_ - launched_at_, events());
     refill();
+    return !all_idle();
+}
+
+// Each unit takes what the others have sent it in the window before, always in the same order, and goes on:
+// what it has just taken is then still in the processor's caches.
+void Simulation::run_gpc(std::size_t number) {
+    Gpc& gpc = *gpcs_[number];
+    for (auto& of_lane : answers_) {
+        for (const Answer& answer : of_lane[number]) gpc.receive(answer);
+        of_lane[number].clear();
+    }
+    for (const Start& s : starts_[number]) gpc.start(s.time, s.slot, s.tile, s.cluster);
+    starts_[number].clear();
+    gpc.run_until(now_);
+}
+
+void Simulation::run_lane(std::size_t number) {
+    Lane& lane = *lanes_[number];
+    for (auto& of_gpc : requests_) {
+        for (const Request& request : of_gpc[number]) lane.submit(request);
+        of_gpc[number].clear();
+    }
+    lane.run_until(now_);
+}
+
+void Simulation::exchange() {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->swap_answers(answers_[i]);
+    for (std::size_t i = 0; i < gpcs_.size(); ++i) gpcs_[i]->swap_requests(requests_[i]);
+}
+
+// Has no unit anything to do, and nothing on its way to it?
+bool Simulation::all_idle() const {
     const auto idle = [](const auto& unit) { return unit->idle(); };
-    return !std::all_of(gpcs_.begin(), gpcs_.end(), idle) || !std::all_of(lanes_.begin(), lanes_.end(), idle);
+    const auto empty = [](const auto& messages) { return messages.empty(); };
+    const auto all_empty = [&](const auto& of_unit) {
+        return std::all_of(of_unit.begin(), of_unit.end(), empty);
+    };
+    return std::all_of(gpcs_.begin(), gpcs_.end(), idle) && std::all_of(lanes_.begin(), lanes_.end(), idle) &&
+           all_empty(starts_) && std::all_of(answers_.begin(), answers_.end(), all_empty) &&
+           std::all_of(requests_.begin(), requests_.end(), all_empty);
 }
 
 void Simulation::show_issued() {
     for (auto& gpc : gpcs_) {
         if (!gpc->issued().empty()) sink_->issued(now_, cycle_ps_, gpc->issued());
         gpc->issued().clear();
-    }
-}
-
-// Each takes what the others have for it, always in the same order.
-void Simulation::take_answers(std::size_t gpc) {
-    for (auto& lane : lanes_) {
-        std::vector<Answer>& answers = lane->answers(static_cast<int>(gpc));
-        for (const Answer& answer : answers) gpcs_[gpc]->receive(answer);
-        answers.clear();
-    }
-}
-
-void Simulation::take_requests(std::size_t lane) {
-    for (auto& gpc : gpcs_) {
-        std::vector<Request>& requests = gpc->requests(static_cast<int>(lane));
-        for (const Request& request : requests) lanes_[lane]->submit(request);
-        requests.clear();
     }
 }
 
@@ -182,7 +200,7 @@ void Simulation::start(std::span<const Start> starts) {
     for (const Start& s : starts) {
         work_->acquire(s.tile);
         const int gpc = machine_.sms[static_cast<std::size_t>(s.slot / running_.ctas_per_sm)].gpc;
-        gpcs_[static_cast<std::size_t>(gpc)]->start(s.time, s.slot, s.tile, s.cluster);
+        starts_[static_cast<std::size_t>(gpc)].push_back(s);
         if (options_.record_schedule)
             stays_[static_cast<std::size_t>(s.tile)] = {s.slot / running_.ctas_per_sm, s.time, 0};
     }

@@ -76,8 +76,10 @@ private:
     void launch_kernel(const KernelLaunch& launch, Executor& executor, RequestSink* sink);
     bool run_window(Executor& executor);
     Events events() const;
-    void take_answers(std::size_t gpc);
-    void take_requests(std::size_t lane);
+    void run_gpc(std::size_t gpc);
+    void run_lane(std::size_t lane);
+    void exchange();
+    bool all_idle() const;
     void refill();
     void show_issued();
     void start(std::span<const Start> starts);
@@ -92,6 +94,10 @@ private:
     std::unique_ptr<Work> work_;
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::vector<std::unique_ptr<Gpc>> gpcs_;
+    // On their way between windows.
+    std::vector<std::vector<std::vector<Answer>>> answers_;    // of a lane, to each GPC
+    std::vector<std::vector<std::vector<Request>>> requests_;  // of a GPC, to each lane
+    std::vector<std::vector<Start>> starts_;                   // of CTAs, on each GPC
     std::unique_ptr<Dispatcher> dispatcher_;
     RequestSink* sink_ = nullptr;  // of this launch
     std::function<void(Picoseconds, const Events&)> counted_;

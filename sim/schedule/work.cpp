@@ -126,8 +126,15 @@ void Work::expand(std::int32_t id) {
             sectors += static_cast<std::uint32_t>(__builtin_popcount(request.sectors));
             const int lane = sample_.index(map_.lane(request.line));
             if (lane < 0) continue;
-            out.lines.push_back({request.line, request.position, static_cast<std::uint8_t>(lane),
-                                 request.sectors, walk.box->reduce ? request.sectors : request.partial});
+            PlacedLine line{request.line,
+                            map_.set(request.line),
+                            request.position,
+                            static_cast<std::uint8_t>(lane),
+                            0,
+                            0};
+            line.sectors = request.sectors & kWholeLine;
+            line.partial = (walk.box->reduce ? request.sectors : request.partial) & kWholeLine;
+            out.lines.push_back(line);
         }
         out.first.push_back(static_cast<std::uint32_t>(out.lines.size()));
         out.requests.push_back(static_cast<std::uint32_t>(requests.size()));

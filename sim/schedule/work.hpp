@@ -35,11 +35,13 @@ private:
 // A line of a box that lies in a simulated lane.
 struct PlacedLine {
     LineNumber line;
-    std::uint32_t position;  // in the box's issue order, all lines counted
+    std::uint32_t set;       // of its slice
+    std::uint16_t position;  // in the box's issue order, all lines counted
     std::uint8_t lane;       // index in the sample
-    SectorMask sectors;
-    SectorMask partial;  // stores: not wholly written, or added to what is there
+    SectorMask sectors : 4;
+    SectorMask partial : 4;  // stores: not wholly written, or added to what is there
 };
+static_assert(sizeof(PlacedLine) == 12);
 
 // The boxes of one walk.
 struct WalkLines {

@@ -27,6 +27,7 @@ struct LineRequest {
     std::uint16_t position = 0;   // in the issue order of the whole box
     std::uint8_t first_byte = 0;  // of the line; the sectors are those of the bytes from here
     std::uint8_t bytes = 0;
+    bool shifted = false;  // of a TMA row that begins inside a sector
 };
 
 // Most requests of one box: what `position` can number.
@@ -84,7 +85,8 @@ void visit_run(std::uint64_t begin, std::uint64_t end, Cuts cuts, std::uint16_t&
         const auto to = static_cast<std::uint32_t>(stop - (line << kLineShift));
         const TouchedSectors sectors = touched_sectors(from, to);
         visit(LineRequest{static_cast<LineNumber>(line), sectors.touched, sectors.partial, position++,
-                          static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to - from)});
+                          static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to - from),
+                          cuts.edge != 0});
         begin = stop;
     }
 }

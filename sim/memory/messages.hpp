@@ -25,7 +25,9 @@ struct LineAccess {
     std::uint32_t set = kUnknownSet;  // of the line
     std::uint16_t landing = 0;        // where the data goes: the sender's own number for it
     SectorMask sectors = 0;
-    SectorMask partial = 0;  // writes: sectors that are not wholly written
+    // Writes: sectors that are not wholly written. Reads: not 0 for rows that TMA shifts; they are not
+    // merged.
+    SectorMask partial = 0;
     std::uint8_t gpc = 0;
     std::uint8_t cpc = 0;        // of the GPC
     std::uint8_t receivers = 1;  // CTAs of a cluster that receive the data (multicast)

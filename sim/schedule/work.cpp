@@ -34,6 +34,12 @@ double clipped_bytes(const Tensor& tensor, const BoxWalk& box, std::int64_t step
     return bytes;
 }
 
+// A load cannot be partial but for rows that TMA has to shift.
+SectorMask partial_of(const LineRequest& request, bool store, bool reduce) {
+    if (!store) return request.shifted ? request.sectors : SectorMask{0};
+    return reduce ? request.sectors : request.partial;
+}
+
 }  // namespace
 
 LaneSample::LaneSample(int lanes, int count) : count_(count), index_(static_cast<std::size_t>(lanes), -1) {
@@ -133,7 +139,7 @@ void Work::expand(std::int32_t id) {
                             0,
                             0};
             line.sectors = request.sectors & kWholeLine;
-            line.partial = (walk.box->reduce ? request.sectors : request.partial) & kWholeLine;
+            line.partial = partial_of(request, walk.store, walk.box->reduce) & kWholeLine;
             out.lines.push_back(line);
         }
         out.first.push_back(static_cast<std::uint32_t>(out.lines.size()));

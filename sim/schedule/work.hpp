@@ -39,7 +39,7 @@ struct PlacedLine {
     std::uint16_t position;  // in the box's issue order, all lines counted
     std::uint8_t lane;       // index in the sample
     SectorMask sectors : 4;
-    SectorMask partial : 4;  // stores: not wholly written, or added to what is there
+    SectorMask partial : 4;  // as in LineAccess; a reduction's is all of it
 };
 static_assert(sizeof(PlacedLine) == 12);
 

@@ -73,8 +73,10 @@ public:
     Measured unit(std::int64_t begin, std::int64_t end) {
         Measured box;
         requests_.clear();
+        shifted_ = 0;
         for (std::int64_t k = begin; k < end; ++k) add_step(k, box);
         box.shape.steps = static_cast<std::uint32_t>(end - begin);
+        box.shape.shifted = 2 * shifted_ > box.shape.requests;
         if (distinct_) {
             box.lines = box.shape.requests;
             for (BoxPart& part : box.shape.part) {
@@ -97,6 +99,7 @@ private:
             }
             box.last = request.line;
             box.end_byte = static_cast<std::uint8_t>(request.first_byte + request.bytes);
+            shifted_ += request.shifted ? 1 : 0;
             const std::uint32_t sectors = count(request.sectors);
             box.shape.sectors += sectors;
             BoxPart& part = box.shape.part[static_cast<std::size_t>(map_.home(request.line))];
@@ -179,6 +182,7 @@ private:
     const AddressMap& map_;
     int fetch_;
     bool distinct_;
+    std::uint32_t shifted_ = 0;  // requests of this box
     std::vector<LineRequest> requests_;
     std::vector<HeldLine> held_;    // by this step's box
     std::vector<HeldLine> before_;  // by the last one's

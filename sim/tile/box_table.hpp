@@ -50,6 +50,7 @@ struct BoxShape {
     std::uint32_t steps = 1;  // that it is the boxes of
     double math_flops = 0;    // between two of them; 0 for one step
     double math_cycles = 0;
+    bool shifted = false;  // most of its rows begin inside a sector: its requests are not merged
 
     friend bool operator==(const BoxShape&, const BoxShape&) = default;
 };

@@ -103,7 +103,7 @@ Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id,
     const std::uint32_t gpc = gpc_of_slot_[static_cast<std::size_t>(landing.slot())];
     const std::uint32_t partition = partition_of_gpc_[gpc];
     const std::uint64_t key = static_cast<std::uint64_t>(id) * gpcs_ + gpc;
-    const bool joins_others = this->joins_others(landing);
+    const bool joins_others = this->joins_others(landing, box);
     if (joins_others) {
         const std::uint32_t last = opened_[key];
         const Entry& open = entries_[last];

@@ -183,9 +183,9 @@ private:
         return share_of(part.filling, curve_.missing(now, part.opens, part.last));
     }
 
-    // A multicast is no other's to join, and joins none.
-    bool joins_others(Landing landing) const {
-        return max_requesters_ > 1 && landing.axis() == Landing::kNoAxis;
+    // A multicast is no other's to join, and joins none; nor is a box of shifted rows.
+    bool joins_others(Landing landing, const Box& box) const {
+        return max_requesters_ > 1 && landing.axis() == Landing::kNoAxis && !boxes_.shape(box).shifted;
     }
     // Is nothing of an entry left to join at `reached`?
     bool over(const Entry& entry, Picoseconds reached) const {

@@ -45,6 +45,7 @@ public:
             record.time = timing.arrival(line.position, static_cast<std::size_t>(lane));
             record.address = (std::uint64_t{line.line} << kLineShift) + line.first_byte;
             record.bytes = line.bytes;
+            record.shifted = line.shifted;
             visit(static_cast<const LineRecord&>(record), lane);
         });
         return sectors;

@@ -87,7 +87,8 @@ std::vector<Sent> requests_of(const Machine& machine, const AddressMap& map, int
         request.receivers = random.below(4) == 0 ? 2 : 1;
         const bool part = random.uniform() < traffic.partial_masks;
         request.sectors = part ? static_cast<SectorMask>(1 + random.below(15)) : kWholeLine;
-        if (request.operation == Operation::Write && part)
+        const bool shifted_row = request.operation == Operation::Read && random.below(8) == 0;
+        if ((request.operation == Operation::Write && part) || shifted_row)
             request.partial = static_cast<SectorMask>(random.below(16) & request.sectors);
         const Picoseconds early = random.below(2) == 0 ? 0 : random.below(8'000'000);
         sent.push_back({std::max<Picoseconds>(request.time - early, 0), request});

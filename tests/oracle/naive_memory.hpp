@@ -182,7 +182,7 @@ private:
     // The newest entry first: joins one that is open, wants the same and has room; a full one closes.
     bool join(Slice& slice, const Request& request) {
         if (!machine_.coalescer.present || machine_.coalescer.max_requesters <= 1) return false;
-        if (request.receivers > 1) return false;
+        if (request.receivers > 1 || request.partial != 0) return false;
         const auto most = static_cast<std::size_t>(machine_.coalescer.max_requesters);
         for (const EntryPtr& entry : slice.entries) {
             const bool same = entry->request.line == request.line && entry->request.gpc == request.gpc &&
@@ -254,7 +254,8 @@ private:
         const auto entry = std::make_shared<Entry>();
         entry->request = request;
         entry->landing = {request.landing};
-        if (request.receivers > 1) entry->open_until = 0;  // nobody joins a multicast
+        // Nobody joins a multicast or a shifted row.
+        if (request.receivers > 1 || request.partial != 0) entry->open_until = 0;
         slice.entries.push_front(entry);
         look_up(serve(slice.tag_free, now, t_.tag), slice, entry);
     }

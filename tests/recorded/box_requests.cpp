@@ -7,8 +7,14 @@
 #include <vector>
 
 #include "kernel/box_lines.hpp"
+#include "load/kernel_file.hpp"
+#include "load/machine_file.hpp"
+#include "load/user_order.hpp"
 #include "support/catch.hpp"
+#include "support/effort.hpp"
 #include "support/recorded.hpp"
+
+#include "predict.hpp"
 
 using namespace l2lens;
 
@@ -40,6 +46,29 @@ Asked whole_operand(std::int64_t rows, std::int64_t k, std::int64_t bk) {
     return asked;
 }
 
+// The share of the sectors asked for that were merged.
+double merged(const test::RecordedCells& row) {
+    return 1 - row["lts__t_sectors_srcunit_tex_op_read.sum"] /
+                   row["lrc__request_sectors_op_read_coalescable.sum"];
+}
+
+double predicted_merged(const test::RecordedCells& row, const Machine& machine) {
+    SerialExecutor serial;
+    std::vector<std::string> arguments;
+    for (const char* name : {"m", "n", "k", "bm", "bn", "stages", "pipeline", "mode"})
+        arguments.push_back(std::string(name) + "=" + row.text(name));
+    const Kernel kernel = load_kernel("gemm", arguments, &machine);
+    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
+                         static_cast<std::int32_t>(kernel.tile_columns())};
+    const NamedOrder order =
+        over_grid(kernel, row.text("order"), resolve_order(row.text("order"), grid, {}), machine);
+    PredictOptions options;
+    options.sample = 16;
+    const Prediction prediction = predict(machine, kernel, order, options, serial);
+    return 1 - prediction.counters.at("lts__t_sectors_srcunit_tex_op_read.sum") /
+                   prediction.counters.at("lrc__request_sectors_op_read_coalescable.sum");
+}
+
 }  // namespace
 
 TEST_CASE("Rows off the line and off the sector ask for what TMA sends") {
@@ -65,4 +94,16 @@ TEST_CASE("Rows off the line and off the sector ask for what TMA sends") {
     }
     CHECK(rows_off_sector >= 8);
     CHECK(rows_off_line >= 8);
+}
+
+// A pitch 16 B beyond a multiple of 32 takes two thirds of the merging, one of 32 B takes next to nothing.
+TEST_CASE("Rows that begin inside a sector are not merged") {
+    if (test::kSanitized) return;
+    const Machine machine = load_machine("h200");
+    for (const char* k : {"4096", "4104", "4112"}) {
+        const auto row =
+            test::recorded_rows("pitches.csv", {{"m", "6144"}, {"k", k}, {"order", "group_m:8"}}).front();
+        INFO("k = " << k);
+        CHECK(predicted_merged(row, machine) == Approx(merged(row)).margin(0.05));
+    }
 }

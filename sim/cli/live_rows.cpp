@@ -14,6 +14,7 @@
 #include "cli/model_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/record_file.hpp"
+#include "load/kernel_file.hpp"
 #include "report/predict_report.hpp"
 #include "report/schedule_csv.hpp"
 
@@ -153,6 +154,17 @@ RecordedRow row_of(const std::string& kernel, const Launch& launch, const gpu::L
     return row;
 }
 
+// Says what is wrong with the parameters before a GPU is asked for. The kernels of gpu/kernels that have a
+// pipeline are warp-specialized.
+void check_params(const gpu::LiveKernel& kernel, Mode mode, const Machine& machine) {
+    Words words = as_words(kernel.params);
+    const bool given = std::any_of(kernel.params.begin(), kernel.params.end(),
+                                   [](const auto& param) { return param.first == "pipeline"; });
+    if (!given && describe_kernel(kernel.name).declares("pipeline"))
+        words.push_back("pipeline=warp_specialized");
+    load_launched(kernel.name, words, std::string(mode_name(mode)), machine);
+}
+
 }  // namespace
 
 std::vector<RecordedRow> measure_live(const LiveArguments& arguments, const Machine& machine,
@@ -166,6 +178,8 @@ std::vector<RecordedRow> measure_live(const LiveArguments& arguments, const Mach
     if (!arguments.record.empty() && arguments.record == arguments.record_schedule)
         throw BadInput("--record and --record-schedule both go to '" + arguments.record +
                        "'; they need a place each");
+    check_params(kernel, modes.front(), machine);
+
     const gpu::LiveShape shape = gpu::describe_live(kernel);
     const std::vector<Launch> launches = plan_launches(arguments, modes, shape, machine, output);
     RecordFile schedules(arguments.record_schedule, schedule_header());

@@ -45,7 +45,7 @@ std::vector<std::string> line_row(const LineRecord& line) {
             operation_name(line.operation),
             fmt::format("{:#x}", line.address),
             std::to_string(line.bytes),
-            path_name(line.path),
+            path_name(line),
             std::to_string(line.receivers)};
 }
 

@@ -22,7 +22,17 @@ std::int64_t unzigzagged(std::uint64_t value) {
 }
 
 bool same_form(const LineRecord& a, const LineRecord& b) {
-    return a.bytes == b.bytes && a.receivers == b.receivers && a.operation == b.operation && a.path == b.path;
+    return a.bytes == b.bytes && a.receivers == b.receivers && a.operation == b.operation &&
+           a.path == b.path && a.shifted == b.shifted;
+}
+
+// A form's first byte: is it a write, its path, is it of a shifted row.
+constexpr unsigned kShiftedForm = 8;
+
+std::uint8_t form_of(const LineRecord& record) {
+    return static_cast<std::uint8_t>((record.operation == Operation::Write ? 1u : 0u) |
+                                     static_cast<unsigned>(record.path) << 1 |
+                                     (record.shifted ? kShiftedForm : 0u));
 }
 
 // What boxes and lines have in common: the head of an item, and the windows before it.
@@ -92,8 +102,7 @@ void RecordEncoder::add(const LineRecord& record) {
     out_.zigzag(record.time - line_.time);
     out_.zigzag(difference(record.address, line_.address));
     if (form) {
-        out_.u8(static_cast<std::uint8_t>((static_cast<unsigned>(record.path) << 1) |
-                                          (record.operation == Operation::Write ? 1u : 0u)));
+        out_.u8(form_of(record));
         out_.u8(record.bytes);
         out_.u8(record.receivers);
     }
@@ -125,7 +134,9 @@ std::vector<LineRecord> decode_lines(ByteReader& in, std::uint32_t count) {
         const ItemHead<LineRecord> head(in, record);
         record.address = in.next_below(record.address, kTraceAddressEnd, "a record's address");
         if (head.flag) {
-            const std::uint8_t form = in.u8();
+            const std::uint8_t first = in.u8();
+            const unsigned form = first & ~kShiftedForm;
+            record.shifted = (first & kShiftedForm) != 0;
             if (form > (static_cast<unsigned>(Path::Load) << 1 | 1u))
                 in.fail("has a record of an unknown path");
             record.path = static_cast<Path>(form >> 1);

@@ -50,8 +50,7 @@ struct LineRecord {
     std::uint8_t receivers = 1;
     Operation operation = Operation::Read;
     Path path = Path::Tma;
-    bool shifted =
-        false;  // of a box: its row begins inside a sector. Not written: lines by themselves are none
+    bool shifted = false;  // of a TMA row that begins inside a sector: it is not merged
 
     friend bool operator==(const LineRecord&, const LineRecord&) = default;
 };

@@ -21,6 +21,7 @@ constexpr int kPageShift = 21;
 constexpr std::uint64_t kMostBytes = 1 << 16;  // of one request
 constexpr std::size_t kLongestLine = 4096;     // of a request
 constexpr std::array<const char*, 3> kPaths{"tma", "cp.async", "ld"};
+constexpr const char* kShifted = "tma.shifted";  // of a row that begins inside a sector
 
 bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
@@ -150,7 +151,9 @@ private:
         if (bytes == 0 || bytes > kMostBytes)
             fail(fmt::format("{} bytes; a request has 1 to {}", bytes, kMostBytes));
         if (address + (bytes - 1) < address) fail_at(address_at, "the request reaches beyond 64 bits");
-        record.path = path(word());
+        const std::string_view way = word();
+        record.shifted = way == kShifted;
+        record.path = record.shifted ? Path::Tma : path(way);
         record.receivers = receivers(word());
         expect_end();
         reader_.add(record, address, bytes, number_);
@@ -166,7 +169,7 @@ private:
         for (std::size_t i = 0; i < kPaths.size(); ++i) {
             if (text == kPaths[i]) return static_cast<Path>(i);
         }
-        fail(fmt::format("path '{}' is none of tma, cp.async, ld", shown(text)));
+        fail(fmt::format("path '{}' is none of tma, tma.shifted, cp.async, ld", shown(text)));
     }
 
     std::uint8_t receivers(std::string_view text) const {
@@ -284,7 +287,7 @@ void TextTraceWriter::finish(const TraceEnd& end) {
 std::string text_of(const LineRecord& record) {
     std::string text = fmt::format("{} {} {} {:#x} {} {}", ns_text(record.time), record.sm,
                                    record.operation == Operation::Read ? 'R' : 'W', record.address,
-                                   record.bytes, path_name(record.path));
+                                   record.bytes, path_name(record));
     return record.receivers == 1 ? text : text + fmt::format(" {}", record.receivers);
 }
 
@@ -297,6 +300,10 @@ std::string ns_text(Picoseconds time) {
 
 const char* path_name(Path path) {
     return kPaths[static_cast<std::size_t>(path)];
+}
+
+const char* path_name(const LineRecord& record) {
+    return record.shifted ? kShifted : path_name(record.path);
 }
 
 }  // namespace l2lens

@@ -59,5 +59,6 @@ std::string text_of(const LineRecord& record);
 // Picoseconds as nanoseconds: "12.345", "12"
 std::string ns_text(Picoseconds time);
 const char* path_name(Path path);
+const char* path_name(const LineRecord& record);
 
 }  // namespace l2lens

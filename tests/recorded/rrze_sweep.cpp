@@ -29,7 +29,6 @@ Program block_program(std::int64_t number, std::int64_t blocks_of_buffer) {
     pieces.extent = {kPieceElements};
     Phase phase;
     phase.count = kPieces;
-    phase.math_cycles = 1;
     phase.loads = {pieces};
     return Program{{phase}};
 }

@@ -109,7 +109,7 @@ TEST_CASE("What is no request is named by line and column") {
         {"1 0 R 0", "t.txt:1:8:", "bytes"},
         {"1 0 R 0 0", "t.txt:1:9:", "0 bytes"},
         {"1 0 R 0 65537", "t.txt:1:9:", "65537 bytes"},
-        {"1 0 R 0 32 dma", "t.txt:1:12:", "path 'dma' is none of tma, cp.async, ld"},
+        {"1 0 R 0 32 dma", "t.txt:1:12:", "path 'dma' is none of tma, tma.shifted, cp.async, ld"},
         {"1 0 R 0 32 tma 0", "t.txt:1:16:", "0 receivers"},
         {"1 0 R 0 32 tma 1 more", "t.txt:1:18:", "'more' is one word too many"},
         {"1 0 R 0 32\nheader {}", "t.txt:2:1:", "first line"},

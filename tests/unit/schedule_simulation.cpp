@@ -48,7 +48,7 @@ void check_same(const SimulationResult& a, const SimulationResult& b) {
     CHECK(a.slice_sectors == b.slice_sectors);
 }
 
-// What the SM's side of the teaching GPU adds to a line: 10 cycles to issue it, 0.5 ns in the CPC's port (128
+// What the SM's side of the teaching GPU adds to a line: 10 cycles to issue it, 0.5 ns in the GPC's port (128
 // B at 256 B/ns), 1 ns into the SM. The rest as in memory_traffic.cpp: 20 + 10 + 8 + 100 + 1 + 20 for a near
 // line.
 constexpr double kFirstLineNs = 10 + (20 + 10 + 8 + 100 + 1 + 20) + 0.5 + 1;

@@ -53,8 +53,8 @@ struct LiveResult {
     std::string gpu;  // "NVIDIA H200"
     LiveShape shape;
     int ctas_per_sm = 0;
-    double time_us =
-        0;  // median of back-to-back launches; gpu__time_duration.sum is the kernels of a cold one
+    // Median of back-to-back launches; gpu__time_duration.sum is that of the kernels of a cold one.
+    double time_us = 0;
     double time_us_min = 0;
     double time_us_max = 0;
     int passes = 0;                      // launches that one reading of all metrics took

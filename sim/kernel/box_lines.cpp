@@ -3,12 +3,27 @@
 
 namespace l2lens {
 
-// A piece of w bytes touches at most ceil(w / 128) + 1 lines; one of TMA's 128 B is at most four requests.
+namespace {
+
+// Can a row of the box, at any step, begin inside a sector?
+bool may_be_shifted(const Tensor& tensor, const BoxWalk& box) {
+    const auto inner = static_cast<std::size_t>(tensor.rank - 1);
+    std::int64_t places = static_cast<std::int64_t>(tensor.base) | box.start[inner] * tensor.element_bytes |
+                          box.step[inner] * tensor.element_bytes;
+    for (std::size_t d = 0; d < inner; ++d) places |= tensor.stride_bytes[d];
+    return places % kSectorBytes != 0;
+}
+
+}  // namespace
+
+// A piece of w bytes touches at most ceil(w / 128) + 1 lines; one of TMA's 128 B is at most two requests, or
+// four when it begins inside a sector.
 std::int64_t most_requests(const Tensor& tensor, const BoxWalk& box) {
     const auto inner = static_cast<std::size_t>(tensor.rank - 1);
     const std::int64_t row_lines =
         ceil_div<std::int64_t>(box.extent[inner] * tensor.element_bytes, kLineBytes);
-    std::int64_t requests = box.path == Path::Tma ? 4 * row_lines : row_lines + 1;
+    const std::int64_t of_piece = may_be_shifted(tensor, box) ? 4 : 2;
+    std::int64_t requests = box.path == Path::Tma ? of_piece * row_lines : row_lines + 1;
     for (std::size_t d = 0; d < inner; ++d) {
         if (__builtin_mul_overflow(requests, box.extent[d], &requests)) return INT64_MAX;
     }

@@ -176,7 +176,6 @@ void Lane::on_read(Picoseconds now, const LineAccess& request, int partition) {
 
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
     if (slice.coalescer.join(request, now)) {  // its wait in front of the slice is over
-
         events_[Event::MergedSectors] += counted;
         if (observer_ != nullptr) tell_merged(now, request, partition);
         return;

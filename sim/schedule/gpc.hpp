@@ -2,15 +2,13 @@
 // One GPC: its SMs, the CTAs on them and the port through which all their data comes. GPCs meet
 // only in the L2 and in the dispatcher, so they run in parallel.
 //
-// A CTA is a loop of steps over a ring of stages. Step k waits until all lines of its boxes have landed, then
-// computes:
-//   multistage        the loads of step k+S-1 leave when step k is issued and the math of step k-1 has
-//   retired
-//                     (Triton's software pipeline)
-//   warp-specialized  S steps are loaded at the start; a producer warp refills step k's stage when step k+1
-//   is
-//                     issued and the math of step k has retired (the consumers wait for all but their last
-//                     MMAs before they free a stage, as CUTLASS does), without math when its data have landed
+// A CTA is a loop of steps over a ring of S stages. Step k waits until all lines of its boxes have landed,
+// then computes.
+// Multistage (Triton's software pipeline): S-1 steps are loaded at the start; the loads of step k+S-1 leave
+// when step k is issued and the math of step k-1 has retired.
+// Warp-specialized: S steps are loaded at the start; a producer warp refills step k's stage when step k+1 is
+// issued and the math of step k has retired, since the consumers wait for all but their last MMAs before they
+// free a stage, as CUTLASS's do. A step without math frees it when its data have landed.
 // Math of one CTA runs in order, two steps deep (wgmma is asynchronous); the CTAs of an SM share its tensor
 // cores.
 #pragma once

@@ -140,6 +140,7 @@ std::vector<LineRecord> decode_lines(ByteReader& in, std::uint32_t count) {
             if (form > (static_cast<unsigned>(Path::Load) << 1 | 1u))
                 in.fail("has a record of an unknown path");
             record.path = static_cast<Path>(form >> 1);
+            if (record.shifted && record.path != Path::Tma) in.fail("has a shifted record that is not TMA's");
             record.operation = (form & 1) != 0 ? Operation::Write : Operation::Read;
             record.bytes = in.u8();
             record.receivers = in.u8();

@@ -157,6 +157,14 @@ TEST_CASE("A row that begins inside a sector asks for its first and last sector 
     CHECK(requests_of(tensor, box_at({3, 0}, {1, 64}, Path::Load)).size() == 2);
 }
 
+TEST_CASE("Only rows that may begin inside a sector are counted as four requests a line at most") {
+    const BoxWalk box = box_at({0, 0}, {8, 64});
+    CHECK(most_requests(matrix(16, 1024, 2), box) == 8 * 2);
+    CHECK(most_requests(matrix(16, 1040, 2), box) == 8 * 2);  // 2080 B: on a sector
+    CHECK(most_requests(matrix(16, 1032, 2), box) == 8 * 4);  // 2064 B
+    CHECK(most_requests(matrix(16, 1024, 2), box_at({0, 8}, {8, 64})) == 8 * 4);
+}
+
 TEST_CASE("What lies outside the tensor is not requested") {
     const Tensor tensor = matrix(100, 64, 2);
     CHECK(requests_of(tensor, box_at({96, 0}, {128, 64})).size() == 4);

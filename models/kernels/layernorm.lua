@@ -19,7 +19,11 @@ function kernel(p)
     local mean, rstd = tensor("mean", {p.rows}, "fp32"), tensor("rstd", {p.rows}, "fp32")
     local chunk = cdiv(p.cols, p.chunks)
     -- Four loads of 16 B in flight per thread; a row in registers is all in flight at once.
-    local width = p.passes == 1 and p.cols or min(chunk, p.warps * 32 * 4 * 16 // sizeof(p.dtype))
+    local width = p.passes == 1 and p.cols or min(p.cols, p.warps * 32 * 4 * 16 // sizeof(p.dtype))
+    -- Elements of an SM a cycle of a pass that re-reads: for both sums, or for the mean or the variance alone. From the
+    -- times of gpu/kernels' launches in 16 and 32 chunks, which the L2 serves (traces/h200/layernorm.csv).
+    local elements = p.passes == 3 and 19 or 15
+    local uneven = p.passes > 1 and 400 or 0  -- cycles by which steps of equal work differ: see softmax.lua
     -- Registers of gpu/kernels: a row that is held takes four per 16 B of a thread.
     local held = cdiv(p.cols * sizeof(p.dtype), 16 * 32 * p.warps)
     local registers = p.passes > 1 and 48 or held <= 1 and 32 or held <= 4 and 40 or held <= 8 and 64 or 128
@@ -30,18 +34,26 @@ function kernel(p)
         warps = p.warps,
         registers = registers,
         stages = 2,
+        math_jitter_cycles = uneven,
         prologue_ns = 200,
         epilogue_ns = 100,
         program = function(row, c)
-            local phases, step = {}, {0, width}
+            local phases = {}
+            local function add(count, columns, loads, stores)
+                table.insert(phases, {count = count, loads = loads, stores = stores,
+                                      cycles = uneven > 0 and max(0, columns / elements - uneven / 2) or 0})
+            end
             for pass = 2, p.passes do
-                table.insert(phases, {count = cdiv(p.cols, width), loads = {box(X, {row, 0}, {1, width}, step)}})
+                local whole = p.cols // width
+                add(whole, width, {box(X, {row, 0}, {1, width}, {0, width})}, {})
+                local rest = p.cols - whole * width
+                if rest > 0 then add(1, rest, {box(X, {row, whole * width}, {1, rest})}, {}) end
             end
             local from, stop = c * chunk, min(p.cols, (c + 1) * chunk)
             while from < stop do
-                local at, size = {row, from}, {1, min(width, stop - from)}
-                local weights = {box(W, {from}, {size[2]}), box(B, {from}, {size[2]})}
-                table.insert(phases, {loads = {box(X, at, size), weights[1], weights[2]}, stores = {box(Y, at, size)}})
+                local columns = min(width, stop - from)
+                local at, size = {row, from}, {1, columns}
+                add(1, columns, {box(X, at, size), box(W, {from}, {columns}), box(B, {from}, {columns})}, {box(Y, at, size)})
                 from = from + width
             end
             if c == 0 then

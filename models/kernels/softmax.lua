@@ -18,9 +18,14 @@ function kernel(p)
     assert(p.chunks == 1 or p.passes > 1, "softmax: chunks of a row need passes=2 or passes=3")
     local X, Y = tensor("X", {p.rows, p.cols}, p.dtype), tensor("Y", {p.rows, p.cols}, p.dtype)
     local chunk = cdiv(p.cols, p.chunks)
-    -- Four loads of 16 B in flight per thread.
-    local width = min(chunk, p.warps * 32 * 4 * 16 // sizeof(p.dtype))
+    local width = min(p.cols, p.warps * 32 * 4 * 16 // sizeof(p.dtype))  -- four loads of 16 B in flight per thread
     local exponentials = 16  -- of an SM a cycle: CUDA C++ Programming Guide, arithmetic throughput, cc 9.0
+    -- Elements of an SM a cycle of a pass that re-reads: the maximum and the sum together, the maximum alone, the sum.
+    -- From the times of gpu/kernels' launches in 16 and 32 chunks, which the L2 serves (traces/h200/softmax.csv).
+    local both, maximum, sum = 11, 20, exponentials
+    -- The CTAs of an SM take turns at its issue slots, so that steps of equal work differ by so many cycles. Without,
+    -- CTAs that read the same row stay in step and merge two thirds of their requests; on an H200 it is a third.
+    local uneven = p.passes > 1 and 400 or 0
     -- Registers of gpu/kernels: a row that is held takes four per 16 B of a thread.
     local held = cdiv(p.cols * sizeof(p.dtype), 16 * 32 * p.warps)
     local registers = p.passes > 1 and 48 or held <= 2 and 32 or held <= 4 and 40 or held <= 8 and 64 or 128
@@ -31,6 +36,7 @@ function kernel(p)
         warps = p.warps,
         registers = registers,
         stages = 2,
+        math_jitter_cycles = uneven,
         prologue_ns = 200,
         epilogue_ns = 100,
         program = function(row, c)
@@ -38,20 +44,22 @@ function kernel(p)
                 local whole, at = {1, p.cols}, {row, 0}
                 return {{loads = {box(X, at, whole)}, stores = {box(Y, at, whole)}, cycles = p.cols / exponentials}}
             end
-            local phases, step, size = {}, {0, width}, {1, width}
-            for pass = 2, p.passes do  -- the maximum, the sum: over all of the row
-                table.insert(phases, {count = cdiv(p.cols, width), loads = {box(X, {row, 0}, size, step)},
-                                      cycles = width / exponentials})
+            local phases = {}
+            local function walk(from, stop, size, rate, stores)
+                local steps = (stop - from) // size
+                local function add(at, count, columns)
+                    local there = box(X, {row, at}, {1, columns}, {0, columns})
+                    table.insert(phases, {count = count, loads = {there},
+                                          stores = stores and {box(Y, {row, at}, {1, columns}, {0, columns})} or {},
+                                          cycles = max(0, columns / rate - uneven / 2)})
+                end
+                if steps > 0 then add(from, steps, size) end
+                if from + steps * size < stop then add(from + steps * size, 1, stop - from - steps * size) end
             end
-            local at, stop = {row, c * chunk}, min(p.cols, (c + 1) * chunk)
-            local whole = (stop - c * chunk) // width
-            table.insert(phases, {count = whole, loads = {box(X, at, size, step)}, stores = {box(Y, at, size, step)},
-                                  cycles = width / exponentials})
-            local from = c * chunk + whole * width
-            if from < stop then
-                local rest = {1, stop - from}
-                table.insert(phases, {loads = {box(X, {row, from}, rest)}, stores = {box(Y, {row, from}, rest)}})
-            end
+            if p.passes == 3 then walk(0, p.cols, width, maximum, false) end
+            walk(0, p.cols, width, p.passes == 3 and sum or both, false)
+            local first, stop = c * chunk, min(p.cols, (c + 1) * chunk)
+            walk(first, stop, min(chunk, width), both, true)
             return phases
         end,
     }

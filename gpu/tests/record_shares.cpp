@@ -18,7 +18,8 @@ using namespace l2lens::gpu;
 
 namespace {
 
-constexpr std::int64_t kRegion = 10 * kCopyBytes;
+constexpr std::int64_t kResident = 10 * kCopyBytes;
+constexpr std::int64_t kStreamed = 256 * kCopyBytes;  // 528 MiB of all SMs: each copy comes from DRAM
 constexpr std::int64_t kDurationNs = 400000;
 
 // The SMs of the TPCs of each GPC whose number `takes` accepts, counted within the GPC.
@@ -33,10 +34,11 @@ std::vector<int> tpcs(const ProbeBench& bench, Takes&& takes) {
     return chosen;
 }
 
-void record(const ProbeBench& bench, const char* set, const std::vector<int>& sms, int depth) {
+void record(const ProbeBench& bench, const char* set, const std::vector<int>& sms, std::int64_t region,
+            int depth) {
     const DeviceRoles roles(Roles::of(sms, bench.sms()));
     const std::vector<std::uint64_t> bytes =
-        copy_for_a_while(bench.buffer(), kRegion, depth, kDurationNs, roles);
+        copy_for_a_while(bench.buffer(), region, depth, kDurationNs, roles);
     for (int sm : sms) {
         std::printf("%s,%zu,%d,%d,%.2f\n", set, sms.size(), depth, sm,
                     static_cast<double>(bytes[static_cast<std::size_t>(sm)]) / kDurationNs);
@@ -89,8 +91,10 @@ int main() {
         }
         std::printf("set,sms,copies_in_flight,sm,bytes_per_ns\n");
         for (const auto& [name, sms] : sets) {
-            for (const int depth : {1, 2, 3, 4, 6, 8, 12}) record(bench, name.c_str(), sms, depth);
+            for (const int depth : {1, 2, 3, 4, 6, 8, 12}) record(bench, name.c_str(), sms, kResident, depth);
         }
+        for (const int depth : {1, 2, 3, 4, 6, 8, 12})
+            record(bench, "all_streaming", sets["all"], kStreamed, depth);
         return 0;
     } catch (const Error& error) {
         std::fprintf(stderr, "%s\n", error.what());

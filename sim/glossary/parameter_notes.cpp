@@ -96,6 +96,9 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"latency.sm_spread", "added to latency.sm_to_slice: a fixed share of it for each TPC", "", "sm_wire"},
     {"latency.slice_spread", "added to latency.sm_to_slice: a fixed share of it for each SM and lane", "",
      "sm_wire"},
+    {"latency.release", "a stage's loads leave latency.release cycles after its step's math has retired", "",
+     "Gpc::release_if_due"},
+    {"latency.handshake", "and in a warp-specialized kernel latency.handshake cycles after that", "", "Gpc::refill"},
     {"latency.sm_to_sm",
      "a stage that the CTAs of a cluster fill together is refilled by the last of them to free it at once, by "
      "the others latency.sm_to_sm later",

@@ -106,6 +106,8 @@ struct Machine {
         double slice_to_sm_ns = 0;
         double sm_spread_cycles = 0;     // fixed differences between SMs, uniform in [0, this)
         double slice_spread_cycles = 0;  // fixed differences between (SM, slice) pairs
+        double release_cycles = 0;       // from a step's math to the loads into its stage
+        double handshake_cycles = 0;     // and, warp-specialized, until the producer has heard of it
         double sm_to_sm_cycles = 0;      // a signal from one CTA of a cluster to another
         double hit_l2_cycles = 0;        // from the tag to the data of a resident line, L2 clocks
         double tag_ns = 0;               // from the tag lookup of a miss to its request leaving

@@ -227,7 +227,7 @@ void Gpc::release_if_due(std::int32_t index) {
     const std::int64_t retired = s.to_release + (kernel_.stages == 1 ? 1 : 0);
     if (last || s.to_release >= s.math.step || s.done.step < retired) return;
     ++s.to_release;
-    push(std::max(s.issued, s.last_done) + cycles(kReleaseCycles), Kind::Release, index);
+    push(std::max(s.issued, s.last_done) + cycles(machine_.latency.release_cycles), Kind::Release, index);
 }
 
 void Gpc::on_release(Picoseconds now, std::int32_t index) {
@@ -245,8 +245,9 @@ void Gpc::on_release(Picoseconds now, std::int32_t index) {
 void Gpc::refill(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const std::int64_t in_flight = kernel_.stages > 1 ? 1 : 0;
+    const Picoseconds heard = now + cycles(machine_.latency.handshake_cycles);
     for (; s.refill.step + in_flight < s.released; advance(s, s.refill)) {
-        if (has_math(phase_of(s, s.refill)) && wants_more_loads(s)) want_loads(now, index);
+        if (has_math(phase_of(s, s.refill)) && wants_more_loads(s)) want_loads(heard, index);
     }
 }
 
@@ -294,7 +295,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
         return;
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase) && wants_more_loads(s)) {
-        want_loads(now + cycles(kReleaseCycles), index);
+        want_loads(now + cycles(machine_.latency.release_cycles + machine_.latency.handshake_cycles), index);
     }
     release_if_due(index);
 }

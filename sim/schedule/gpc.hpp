@@ -8,9 +8,9 @@
 // when step k is issued and the math of step k-1 has retired.
 // Warp-specialized: S steps are loaded at the start; a producer warp refills step k's stage when step k+1 is
 // issued and the math of step k has retired, since the consumers wait for all but their last MMAs before they
-// free a stage, as CUTLASS's do. A step without math frees it when its data have landed.
-// Math of one CTA runs in order, two steps deep (wgmma is asynchronous); the CTAs of an SM share its tensor
-// cores.
+// free a stage, as CUTLASS's do. A step without math frees it when its data have landed. The refill leaves
+// when the producer has heard of it. Math of one CTA runs in order, two steps deep (wgmma is asynchronous);
+// the CTAs of an SM share its tensor cores.
 #pragma once
 
 #include <array>

@@ -7,10 +7,6 @@
 
 namespace l2lens {
 
-// From a step's math retiring to its successor's loads being issued: barrier, address update, TMA
-// instruction.
-inline constexpr double kReleaseCycles = 30;
-
 // Flops per SM cycle.
 inline double math_rate(const Machine& machine, MathType math) {
     switch (math) {

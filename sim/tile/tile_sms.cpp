@@ -79,7 +79,9 @@ TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes
 
 void TileSms::set_cycle(double picoseconds) {
     cycle_ = picoseconds;
-    release_ = cycles(kReleaseCycles);
+    release_ = cycles(machine_.latency.release_cycles);
+    refill_ = release_;
+    if (kernel_.pipeline == Pipeline::WarpSpecialized) refill_ += cycles(machine_.latency.handshake_cycles);
     load_issue_ = cycles(machine_.latency.load_issue_cycles);
 }
 
@@ -262,7 +264,7 @@ void TileSms::issue_alone(Picoseconds now, std::int32_t index) {
     advance(s, s.math);
     retire(done, index);
     if (s.math.step >= s.steps) return;
-    set_free(unit, {now + release_, done - last + release_}, index);
+    set_free(unit, {now + refill_, done - last + refill_}, index);
     permit(now, index);
 }
 
@@ -278,7 +280,7 @@ void TileSms::release_if_due(Picoseconds now, std::int32_t index) {
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {
         refill(now, unit, index);
     } else {
-        set_free(unit, {now + release_, now + release_}, index);
+        set_free(unit, {now + refill_, now + refill_}, index);
     }
     permit(now, index);
 }
@@ -290,7 +292,7 @@ void TileSms::refill(Picoseconds now, const Cursor& released, std::int32_t index
     for (; s.refill.unit + in_flight <= released.unit; advance(s, s.refill)) {
         const bool freed_already = s.refill.end() <= s.freed;
         if (!freed_already && has_math(phase_of(s, s.refill)))
-            set_free(s.refill, {now + release_, now + release_}, index);
+            set_free(s.refill, {now + refill_, now + refill_}, index);
     }
 }
 
@@ -356,7 +358,7 @@ void TileSms::retire(Picoseconds at, std::int32_t index) {
         return;
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase)) {
-        set_free(unit, {at + release_, at + release_}, index);
+        set_free(unit, {at + refill_, at + refill_}, index);
         want_loads(at, index);
     }
 }

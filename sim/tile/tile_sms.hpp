@@ -199,7 +199,8 @@ private:
     const bool stages_are_power_of_two_;
     const Picoseconds half_epilogue_;
     double cycle_ = 1000;
-    Picoseconds release_ = 0;     // from a step's math to its successor's loads
+    Picoseconds release_ = 0;     // from a step's math to the CTA's going on
+    Picoseconds refill_ = 0;      // and to the loads into its stage
     Picoseconds load_issue_ = 0;  // from a box's issue to its first line on the wire
     double cycles_per_flop_ = 0;
     std::vector<SmState> sms_;

@@ -191,12 +191,14 @@ TEST_CASE("Loads hide behind the math when it is long and there are stages to lo
 TEST_CASE("A stage is refilled when the next step is issued, whoever issues the loads") {
     // Ten steps of 10 cycles that wait for their data, two stages. Multistage has one load on its way, which
     // leaves 30 cycles after a step's issue. Warp-specialized begins with two, and then step k's stage has to
-    // wait for step k+1 too: it gains the first latency and no more.
-    const Machine machine = load_machine("tiny");
+    // wait for step k+1 too: it gains the first latency and no more, and each refill takes 20 cycles more
+    // until the producer has heard of it.
+    Machine machine = load_machine("tiny");
     Kernel kernel = test::one_cta(10, 10, 2, 0, 2);  // even lines: near
     CHECK(run(machine, kernel, {0}, lanes(1)).time == from_ns(10 * kFirstLineNs + 9 * 30 + 10));
     kernel.pipeline = Pipeline::WarpSpecialized;
-    CHECK(run(machine, kernel, {0}, lanes(1)).time == from_ns(9 * kFirstLineNs + 9 * 30 + 10));
+    machine.latency.handshake_cycles = 20;
+    CHECK(run(machine, kernel, {0}, lanes(1)).time == from_ns(9 * kFirstLineNs + 9 * 30 + 8 * 20 + 10));
 }
 
 TEST_CASE("With a single stage every step pays its latency") {

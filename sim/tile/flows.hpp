@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/units.hpp"
@@ -17,8 +18,13 @@ namespace l2lens {
 
 class Flows {
 public:
-    explicit Flows(std::size_t servers)
-        : servers_((servers + 3) / 4 * 4), rate_(kBuckets * servers_), waiting_(kBuckets * servers_) {}
+    // expected() may be asked of the first `foreseen` servers, whose work add_foreseen() writes down.
+    explicit Flows(std::size_t servers, std::size_t foreseen = 0)
+        : servers_((servers + 3) / 4 * 4),
+          foreseen_(foreseen),
+          at_(kBuckets * servers_),
+          begins_(kBuckets * foreseen),
+          to_begin_(foreseen) {}
 
     // Time has come to `now`.
     void advance(Picoseconds now) {
@@ -42,9 +48,16 @@ public:
 
     // Writes down `work` that comes evenly over a span.
     void add(std::size_t server, const Span& span, Picoseconds work) {
-        const auto rate = static_cast<std::int32_t>(static_cast<std::uint64_t>(work) * span.per_bucket >> 32);
-        rate_[at(span.first) + server] += rate;
-        rate_[at(span.end) + server] -= rate;
+        const std::int32_t rate = rate_of(span, work);
+        at_[at(span.first) + server].rate += rate;
+        at_[at(span.end) + server].rate -= rate;
+    }
+    void add_foreseen(std::size_t server, const Span& span, Picoseconds work) {
+        add(server, span, work);
+        if (span.first == bucket_) return;
+        const std::int32_t rate = rate_of(span, work);
+        begins_[begins_at(span.first) + server] += rate;
+        to_begin_[server] += rate;
     }
 
     // How long what comes at `when` waits; for times past, what it waited, and for those to come, what would
@@ -58,23 +71,23 @@ public:
         } else if (bucket < bucket_ - kPast) {
             return 0;
         }
-        const std::size_t i = at(bucket) + server;
-        const auto come = static_cast<std::int32_t>(static_cast<std::int64_t>(rate_[i]) * since >> kShift);
-        return std::max(waiting_[i] + come - since, 0);
+        const Cell& there = at_[at(bucket) + server];
+        return waits(there.waiting, there.rate, since);
     }
 
     // How long what will come at `when`, some buckets from now, is going to wait behind what is written down.
     Picoseconds expected(std::size_t server, Picoseconds when) const {
+        const Cell& now = at_[at(bucket_) + server];
+        std::int32_t waiting = now.waiting;
+        std::int32_t rate = now.rate;
+        // Nothing waits, and all that is to begin fits beside what flows now: nothing ever will.
+        if (waiting == 0 && rate + to_begin_[server] <= kWidth) return 0;
         const std::int64_t bucket = std::clamp(when >> kShift, bucket_, bucket_ + kAhead - 1);
-        std::int32_t waiting = waiting_[at(bucket_) + server];
-        std::int32_t rate = rate_[at(bucket_) + server];
         for (std::int64_t next = bucket_ + 1; next <= bucket; ++next) {
             waiting = std::max(waiting + rate - kWidth, 0);
-            rate += rate_[at(next) + server];
+            rate += at_[at(next) + server].rate;
         }
-        const auto since = static_cast<std::int32_t>(when & (kWidth - 1));
-        const auto come = static_cast<std::int32_t>(static_cast<std::int64_t>(rate) * since >> kShift);
-        return std::max(waiting + come - since, 0);
+        return waits(waiting, rate, static_cast<std::int32_t>(when & (kWidth - 1)));
     }
 
 private:
@@ -91,28 +104,45 @@ private:
         return reciprocal;
     }();
 
+    // A server in a bucket.
+    struct Cell {
+        std::int32_t rate = 0;     // work that comes in it; of one to come the change against the one before
+        std::int32_t waiting = 0;  // at its beginning
+    };
+
+    static std::int32_t rate_of(const Span& span, Picoseconds work) {
+        return static_cast<std::int32_t>(static_cast<std::uint64_t>(work) * span.per_bucket >> 32);
+    }
+    static Picoseconds waits(std::int32_t waiting, std::int32_t rate, std::int32_t since) {
+        const auto come = static_cast<std::int32_t>(static_cast<std::int64_t>(rate) * since >> kShift);
+        return std::max(waiting + come - since, 0);
+    }
     std::size_t at(std::int64_t bucket) const {
         return static_cast<std::size_t>(bucket & (kBuckets - 1)) * servers_;
     }
+    std::size_t begins_at(std::int64_t bucket) const {
+        return static_cast<std::size_t>(bucket & (kBuckets - 1)) * foreseen_;
+    }
     void step() {
-        const std::int32_t* rate = &rate_[at(bucket_)];
-        const std::int32_t* waiting = &waiting_[at(bucket_)];
+        const Cell* now = &at_[at(bucket_)];
         ++bucket_;
-        std::int32_t* next_rate = &rate_[at(bucket_)];
-        std::int32_t* next_waiting = &waiting_[at(bucket_)];
-        std::int32_t* furthest = &rate_[at(bucket_ + kAhead)];  // its turn comes again
+        Cell* next = &at_[at(bucket_)];
+        Cell* furthest = &at_[at(bucket_ + kAhead)];  // its turn comes again
         for (std::size_t i = 0; i < servers_; ++i) {
-            next_waiting[i] = std::max(waiting[i] + rate[i] - kWidth, 0);
-            next_rate[i] += rate[i];
-            furthest[i] = 0;
+            next[i].waiting = std::max(now[i].waiting + now[i].rate - kWidth, 0);
+            next[i].rate += now[i].rate;
+            furthest[i].rate = 0;
         }
+        for (std::size_t i = 0; i < foreseen_; ++i)
+            to_begin_[i] -= std::exchange(begins_[begins_at(bucket_) + i], 0);
     }
 
     std::size_t servers_;
-    // Of a bucket that has begun the work that comes in it; of one to come the change against the one before.
-    std::vector<std::int32_t> rate_;
-    std::vector<std::int32_t> waiting_;  // at a bucket's beginning
-    std::int64_t bucket_ = 0;            // the last one that has begun
+    std::size_t foreseen_;
+    std::vector<Cell> at_;                // of a bucket, by server
+    std::vector<std::int32_t> begins_;    // of a bucket to come, by server: the rates that begin in it
+    std::vector<std::int32_t> to_begin_;  // by server: all of them
+    std::int64_t bucket_ = 0;             // the last one that has begun
 };
 
 }  // namespace l2lens

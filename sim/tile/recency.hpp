@@ -30,7 +30,7 @@ public:
     }
 
     // Classes that hold a unit: 0 to kSetClasses.
-    std::uint32_t holding(std::uint32_t unit) const { return units_[unit].holding; }
+    std::uint32_t holding(std::uint32_t unit) const { return units_[unit].holding(); }
 
     // Notes that a unit was used that all classes hold.
     void use(std::uint32_t unit) {
@@ -42,21 +42,23 @@ public:
     template <class Dropped>
     void hold(std::uint32_t unit, std::uint32_t lines, Dropped&& dropped) {
         Unit& held = units_[unit];
-        const std::uint32_t without = kSetClasses - held.holding;
+        const std::uint32_t without = kSetClasses - held.holding();
         for (std::uint32_t c = 0; c < without; ++c) {
             make_room(c, lines, dropped);
             classes_[c].used += lines;
         }
-        held.holding = kSetClasses;
-        held.lines = lines & kMostLines;
-        if (without == kSetClasses) held.written = 0;
+        const std::uint32_t written = without == kSetClasses ? 0 : held.state & kWritten;
+        held.state = (lines & kMostLines) | kSetClasses << kHoldingShift | written;
         append(unit);
         if (log_.size() >= tidy_at_) tidy();
     }
 
     // The unit was written to, or has been written back.
-    void mark_written(std::uint32_t unit, bool written) { units_[unit].written = written ? 1 : 0; }
-    bool written(std::uint32_t unit) const { return units_[unit].written != 0; }
+    void mark_written(std::uint32_t unit, bool written) {
+        std::uint32_t& state = units_[unit].state;
+        state = written ? state | kWritten : state & ~kWritten;
+    }
+    bool written(std::uint32_t unit) const { return (units_[unit].state & kWritten) != 0; }
 
     void prefetch(std::uint32_t unit) const { __builtin_prefetch(&units_[unit]); }
 
@@ -64,14 +66,19 @@ private:
     static constexpr std::uint32_t kSoon = 64;
     static constexpr std::size_t kSmallLog = 1 << 14;
 
+    // A unit's lines while it is held, the classes that hold it, and whether it was written to: one word,
+    // since a part of one that was just stored is not at hand when the whole is loaded.
+    static constexpr int kHoldingShift = 28;
+    static constexpr std::uint32_t kMostLines = (1u << kHoldingShift) - 1;
+    static constexpr std::uint32_t kWritten = 1u << 31;
     struct Unit {
-        std::uint32_t last_use = 0;     // number of its last entry in the log
-        std::uint32_t lines : 28 = 0;   // while held
-        std::uint32_t holding : 3 = 0;  // classes
-        std::uint32_t written : 1 = 0;
+        std::uint32_t last_use = 0;  // number of its last entry in the log
+        std::uint32_t state = 0;
+
+        std::uint32_t lines() const { return state & kMostLines; }
+        std::uint32_t holding() const { return state >> kHoldingShift & 7u; }
     };
     static_assert(sizeof(Unit) == 8);
-    static constexpr std::uint32_t kMostLines = (1u << 28) - 1;
     static constexpr std::size_t kPrefetch = 8;  // entries of the log
     struct Use {
         std::uint32_t unit;
@@ -96,10 +103,11 @@ private:
             const Use use = log_[sets.oldest++];
             if (sets.oldest + kPrefetch < log_.size()) prefetch(log_[sets.oldest + kPrefetch].unit);
             Unit& unit = units_[use.unit];
-            if (unit.last_use != use.number || unit.holding < holding) continue;
-            unit.holding = (holding - 1) & 7u;
-            sets.used -= unit.lines;
-            if (unit.written != 0) dropped(use.unit, holding);
+            if (unit.last_use != use.number || unit.holding() < holding) continue;
+            const std::uint32_t state = unit.state;
+            unit.state = (state & (kWritten | kMostLines)) | (holding - 1) << kHoldingShift;
+            sets.used -= state & kMostLines;
+            if ((state & kWritten) != 0) dropped(use.unit, holding);
         }
     }
 
@@ -109,7 +117,7 @@ private:
         std::array<std::size_t, kSetClasses> oldest{};
         for (std::size_t i = classes_.back().oldest; i < log_.size(); ++i) {
             const Unit& unit = units_[log_[i].unit];
-            if (unit.holding == 0 || unit.last_use != log_[i].number) continue;
+            if (unit.holding() == 0 || unit.last_use != log_[i].number) continue;
             for (std::size_t c = 0; c < kSetClasses; ++c) oldest[c] += i < classes_[c].oldest ? 1u : 0u;
             log_[kept++] = log_[i];
         }

@@ -38,21 +38,19 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
       max_requesters_(machine.coalescer.present ? machine.coalescer.max_requesters : 1),
       gpcs_(static_cast<std::uint32_t>(machine.gpcs)),
       partition_of_gpc_(gpcs_),
-      flows_(port_of(gpcs_)),
-      parts_(boxes.regions() * kMostHomes * kMostHomes),
+      flows_(port_of(gpcs_), kMostHomes),
+      parts_(boxes.regions() * kMostHomes),
       slices_(static_cast<std::size_t>(machine.partitions),
               Slices(boxes.regions() * kMostHomes, capacities(),
                      machine.partition_bytes() / kSectorBytes * machine.l2.dirty_ways / machine.l2.ways)),
       random_(seed, 0x71E) {
-    for (const Sm& sm : machine.sms) {
+    for (const Sm& sm : machine.sms)
         partition_of_gpc_[static_cast<std::size_t>(sm.gpc)] = static_cast<std::uint8_t>(sm.partition);
-        gpc_of_slot_.insert(gpc_of_slot_.end(), static_cast<std::size_t>(ctas_per_sm),
-                            static_cast<std::uint8_t>(sm.gpc));
-    }
     for (Share share = 1; share <= kAll; ++share)
         log_share_[share] = static_cast<float>(std::log(static_cast<double>(share) / kAll));
     if (max_requesters_ > 1) opened_.assign(boxes.boxes() * gpcs_, 0);
-    entries_.resize(std::bit_ceil(kEntriesOfSlot * gpc_of_slot_.size()));
+    entries_.resize(
+        std::bit_ceil(kEntriesOfSlot * machine.sms.size() * static_cast<std::size_t>(ctas_per_sm)));
     landings_.resize(entries_.size());
     for (const BoxShape& shape : boxes.shapes()) {
         ShapeTurns turns;
@@ -98,9 +96,9 @@ TileL2::Turns TileL2::turns_of(const BoxPart& part) const {
     return turns;
 }
 
-Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id, Landing landing) {
+Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id, std::uint32_t gpc,
+                         Landing landing) {
     const Box& box = boxes_.at(id);
-    const std::uint32_t gpc = gpc_of_slot_[static_cast<std::size_t>(landing.slot())];
     const std::uint32_t partition = partition_of_gpc_[gpc];
     const std::uint64_t key = static_cast<std::uint64_t>(id) * gpcs_ + gpc;
     const bool joins_others = this->joins_others(landing, box);
@@ -116,31 +114,21 @@ Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id,
     const std::uint32_t index = take_entry();
     if (joins_others) opened_[key] = index;
     Entry& entry = entries_[index];
-    Slices& slices = slices_[partition];
     const ShapeTurns& turns = turns_[box.shape];
-    const Picoseconds looked_up = look_up(partition, reached, box.shape, turns.tag);
-    entry.looked_up = looked_up;
+    entry.looked_up = look_up(partition, reached, box.shape, turns.tag);
     entry.opens = kUnknown;
-    entry.done = looked_up + t_.hit;
+    entry.done = entry.looked_up + t_.hit;
     entry.key = key;
     entry.shape = box.shape;
     entry.gpc = static_cast<std::uint8_t>(gpc);
     entry.requesters = 1;
     entry.unresolved = 0;
     entry.pending = {};
-    for (std::uint32_t home = 0; home < kMostHomes; ++home) {
-        if (turns.part[home].requests == 0) continue;
-        const Share share = missing(box.region, partition, home);
-        if (share == 0) {
-            slices.log.use(unit_of(box.region, home));
-        } else {
-            miss(looked_up, id, partition, home, share);
-        }
-        Part& there = part(box.region, partition, home);
-        const Share landing_share = pending(reached, there);
-        if (landing_share == 0) continue;
-        entry.pending[home] = static_cast<std::uint16_t>(landing_share);
-        await(index, home, there);
+    if (all_there(reached, box.region, partition)) {
+        slices_[partition].log.use(unit_of(box.region, 0));
+        slices_[partition].log.use(unit_of(box.region, 1));
+    } else {
+        look_for_parts(reached, id, partition, index);
     }
     if (!entry.late()) {
         const Picoseconds half = paces_.of(box.shape).half_span;
@@ -152,6 +140,36 @@ Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id,
     }
     answer(now, entry);
     return last_at_gpc(entry);
+}
+
+// Are the lines of both homes held, and landed?
+bool TileL2::all_there(Picoseconds reached, std::uint32_t region, std::uint32_t partition) const {
+    static_assert(kMostHomes == 2);
+    const auto& parts = parts_[parts_index(region, partition)].of_home;
+    const RecencyLog& log = slices_[partition].log;
+    const std::uint32_t holding = log.holding(unit_of(region, 0)) & log.holding(unit_of(region, 1));
+    return holding == kSetClasses && reached >= std::max(parts[0].last, parts[1].last);
+}
+
+// What of the box is not there is asked for; the entry waits for it and for what is on its way.
+void TileL2::look_for_parts(Picoseconds reached, std::uint32_t id, std::uint32_t partition,
+                            std::uint32_t index) {
+    const Box& box = boxes_.at(id);
+    Entry& entry = entries_[index];
+    for (std::uint32_t home = 0; home < kMostHomes; ++home) {
+        if (turns_[box.shape].part[home].requests == 0) continue;
+        const Share share = missing(box.region, partition, home);
+        if (share == 0) {
+            slices_[partition].log.use(unit_of(box.region, home));
+        } else {
+            miss(entry.looked_up, id, partition, home, share);
+        }
+        Part& there = part(box.region, partition, home);
+        const Share landing_share = pending(reached, there);
+        if (landing_share == 0) continue;
+        entry.pending[home] = static_cast<std::uint16_t>(landing_share);
+        await(index, home, there);
+    }
 }
 
 // Merges what can be merged with an open entry's requests; true when that is most of the box. The rest are

@@ -53,7 +53,8 @@ public:
 
     // A box that an SM asks for at `now`; its middle line is at the slices at `reached`, soon after. Returns
     // when its last line is at the GPC, or kUnknown: then it will be among the arrivals.
-    Picoseconds read(Picoseconds now, Picoseconds reached, std::uint32_t box, Landing landing);
+    Picoseconds read(Picoseconds now, Picoseconds reached, std::uint32_t box, std::uint32_t gpc,
+                     Landing landing);
     void write(Picoseconds now, std::uint32_t box, std::uint32_t gpc);
     void home_lookup(Picoseconds now, std::uint32_t box, std::uint32_t asking);
     void fetch(Picoseconds now, std::uint32_t box, std::uint32_t home);
@@ -71,15 +72,6 @@ public:
     }
     // The L2's time has come to `now`.
     void advance(Picoseconds now) { flows_.advance(now); }
-
-    // Fetches what read() will look at.
-    void prefetch(std::uint32_t box, std::uint32_t gpc) const {
-        const std::uint32_t region = boxes_.at(box).region;
-        const std::uint32_t partition = partition_of_gpc_[gpc];
-        __builtin_prefetch(&parts_[part_index(region, partition, 0)]);
-        slices_[partition].log.prefetch(unit_of(region, 0));
-        if (max_requesters_ > 1) __builtin_prefetch(&opened_[static_cast<std::size_t>(box) * gpcs_ + gpc]);
-    }
 
     const Events& events() const { return events_; }
     void reset_events() { events_ = Events{}; }
@@ -126,20 +118,25 @@ private:
         DirtyQueue dirty;
     };
 
-    // Whose flows the lines join: output ports, outgoing fabric, DRAM and tags of each partition, and each
+    // Whose flows the lines join: tags, output ports, outgoing fabric and DRAM of each partition, and each
     // GPC's port.
-    static std::size_t output_of(std::size_t partition) { return partition; }
-    static std::size_t fabric_of(std::size_t partition) { return kMostHomes + partition; }
-    static std::size_t dram_of(std::size_t partition) { return 2 * kMostHomes + partition; }
-    static std::size_t tag_of(std::size_t partition) { return 3 * kMostHomes + partition; }
+    static std::size_t tag_of(std::size_t partition) { return partition; }
+    static std::size_t output_of(std::size_t partition) { return kMostHomes + partition; }
+    static std::size_t fabric_of(std::size_t partition) { return 2 * kMostHomes + partition; }
+    static std::size_t dram_of(std::size_t partition) { return 3 * kMostHomes + partition; }
     static std::size_t port_of(std::size_t gpc) { return 4 * kMostHomes + gpc; }
     // A box's lines, the middle one at `middle`, at the tags of a partition: when that one is looked up.
     Picoseconds look_up(std::size_t partition, Picoseconds middle, std::uint32_t shape, Picoseconds turns) {
         const Picoseconds half = paces_.of(shape).half_span;
         const Picoseconds wait = flows_.expected(tag_of(partition), middle);
-        flows_.add(tag_of(partition), flows_.span(middle - half, middle + half), turns);
+        flows_.add_foreseen(tag_of(partition), flows_.span(middle - half, middle + half), turns);
         return middle + wait;
     }
+
+    // The parts of a region that one partition holds, by home: side by side in a cache line.
+    struct alignas(64) Parts {
+        std::array<Part, kMostHomes> of_home;
+    };
 
     // Turns of a partition's servers that a part of a box takes, all its lines together.
     struct Turns {
@@ -161,14 +158,14 @@ private:
     Turns turns_of(const BoxPart& part) const;
     std::array<std::int64_t, kSetClasses> capacities() const;
 
-    static std::size_t part_index(std::uint32_t region, std::uint32_t partition, std::uint32_t home) {
-        return (static_cast<std::size_t>(region) * kMostHomes + partition) * kMostHomes + home;
+    static std::size_t parts_index(std::uint32_t region, std::uint32_t partition) {
+        return static_cast<std::size_t>(region) * kMostHomes + partition;
     }
     static std::uint32_t unit_of(std::uint32_t region, std::uint32_t home) {  // in a partition's log
         return region * kMostHomes + home;
     }
     Part& part(std::uint32_t region, std::uint32_t partition, std::uint32_t home) {
-        return parts_[part_index(region, partition, home)];
+        return parts_[parts_index(region, partition)].of_home[home];
     }
     // The share of a unit's lines that its partition does not hold.
     Share missing(std::uint32_t region, std::uint32_t partition, std::uint32_t home) const {
@@ -196,6 +193,8 @@ private:
     Share joins(Picoseconds now, const Entry& entry, const Part& part, std::size_t home) const;
     Share within_hit(Picoseconds since_lookup) const;
     std::uint32_t take_entry();
+    bool all_there(Picoseconds reached, std::uint32_t region, std::uint32_t partition) const;
+    void look_for_parts(Picoseconds reached, std::uint32_t id, std::uint32_t partition, std::uint32_t index);
     void miss(Picoseconds looked_up, std::uint32_t id, std::uint32_t partition, std::uint32_t home,
               Share share);
     void await(std::uint32_t index, std::uint32_t home, Part& there);
@@ -231,10 +230,9 @@ private:
     int max_requesters_;
     std::uint32_t gpcs_;
     std::vector<std::uint8_t> partition_of_gpc_;
-    std::vector<std::uint8_t> gpc_of_slot_;
     Flows flows_;
     std::vector<ShapeTurns> turns_;      // per shape
-    std::vector<Part> parts_;            // region, partition, home
+    std::vector<Parts> parts_;           // region, partition
     std::vector<Slices> slices_;         // per partition
     std::vector<std::uint32_t> opened_;  // per box and GPC: its last entry
     std::vector<Entry> entries_;         // taken in turn; long over when its turn comes again

@@ -8,6 +8,7 @@
 #include "schedule/power.hpp"
 
 #include "tile/event.hpp"
+#include "tile/lone_ctas.hpp"
 #include "tile/tile_l2.hpp"
 #include "tile/tile_sms.hpp"
 
@@ -17,6 +18,8 @@ namespace {
 // How often clock, progress and stop requests are looked at: some 5 us.
 constexpr Picoseconds kTick = Picoseconds{2'500} << kTileBucketShift;
 
+// Ctas: TileSms, or LoneCtas where they are.
+template <class Ctas>
 class TileSimulation {
 public:
     TileSimulation(const Machine& machine, const Work& work, const BoxTable& boxes,
@@ -51,7 +54,7 @@ private:
     // those that did not miss hit.
     Events all_events() const {
         Events events = l2_.events();
-        events += sms_->events();
+        events += ctas_->events();
         events[Event::TexRequests] += events[Event::CoalescableRequests];
         events[Event::TexReadSectors] = events[Event::CoalescableSectors] - events[Event::MergedSectors];
         events[Event::TexReadHits] = events[Event::TexReadSectors] - events[Event::TexReadMisses];
@@ -60,7 +63,7 @@ private:
 
     // One launch from its first CTA to the last write's arrival.
     void launch() {
-        sms_.emplace(machine_, work_, boxes_, paces_, ctas_per_sm_, options_.seed, wheel_, l2_);
+        ctas_.emplace(machine_, work_, boxes_, paces_, ctas_per_sm_, options_.seed, wheel_, l2_);
         dispatcher_.emplace(machine_, launches_, options_.mode, ctas_per_sm_,
                             work_.kernel().ctas_of_cluster(), options_.schedule);
         if (options_.record_schedule) stays_.assign(work_.kernel().programs.size(), CtaStay{});
@@ -87,52 +90,43 @@ private:
 
     void handle(Picoseconds now, const TileEvent& event) {
         using Kind = TileEvent::Kind;
-        const auto slot = static_cast<std::int32_t>(event.a);
         l2_.advance(now);
         switch (event.kind) {
-            case Kind::Begin:
-                return sms_->begin(now, slot);
             case Kind::Write:
                 return l2_.write(now, event.a, event.b);
             case Kind::HomeLookup:
                 return l2_.home_lookup(now, event.a, event.b);
             case Kind::Fetch:
                 l2_.fetch(now, event.a, event.b);
-                return sms_->take_arrivals(now);
+                return ctas_->take_arrivals(now);
             case Kind::HomeReply:
                 l2_.home_reply(now, event.a, event.b);
-                return sms_->take_arrivals(now);
+                return ctas_->take_arrivals(now);
             case Kind::HomeWrite:
                 return l2_.home_write(now, event.a, event.b);
-            case Kind::Load:
-                return sms_->on_load(now, slot);
-            case Kind::Landed:
-                return sms_->on_landed(now, slot, event.b);
-            case Kind::Issue:
-                return sms_->on_issue(now, slot);
-            case Kind::MathDone:
-                return sms_->on_math_done(now, slot);
             case Kind::Exit:
-                return leave(now, slot);
+                return leave(now, static_cast<std::int32_t>(event.a));
+            default:
+                return ctas_->handle(now, event);
         }
     }
 
     void begin(const Start& start) {
-        sms_->start(start);
+        ctas_->start(start);
         if (options_.record_schedule)
             stays_[static_cast<std::size_t>(start.tile)] = {start.slot / ctas_per_sm_, start.time, 0};
     }
 
     void leave(Picoseconds now, std::int32_t slot) {
-        const Exit exit = sms_->leave(now, slot);
+        const Exit exit = ctas_->leave(now, slot);
         last_exit_ = std::max(last_exit_, exit.finished);
         if (options_.record_schedule) stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished;
         for (const Start& start : dispatcher_->follow({&exit, 1}, now)) begin(start);
     }
 
     void follow_power(Picoseconds launched_at) {
-        cycle_ps_ = cycle_under_power(machine_, sms_ ? sms_->demand().flops : 0, now_ - launched_at);
-        sms_->set_cycle(cycle_ps_);
+        cycle_ps_ = cycle_under_power(machine_, ctas_ ? ctas_->demand().flops : 0, now_ - launched_at);
+        ctas_->set_cycle(cycle_ps_);
         paces_.set_cycle(cycle_ps_);
     }
 
@@ -145,7 +139,7 @@ private:
     TileWheel wheel_;
     BoxPaces paces_;
     TileL2 l2_;
-    std::optional<TileSms> sms_;
+    std::optional<Ctas> ctas_;
     std::optional<Dispatcher> dispatcher_;
     std::function<void(Picoseconds, const Events&)> counted_;  // of the launch that counts
     LaunchSchedule stays_;                                     // by tile
@@ -160,7 +154,9 @@ private:
 SimulationResult simulate_tiles(const Machine& machine, const Work& work, const BoxTable& boxes,
                                 std::span<const std::int32_t> launches, int ctas_per_sm,
                                 const TileOptions& options) {
-    return TileSimulation(machine, work, boxes, launches, ctas_per_sm, options).run();
+    if (LoneCtas::are(work.kernel(), ctas_per_sm))
+        return TileSimulation<LoneCtas>(machine, work, boxes, launches, ctas_per_sm, options).run();
+    return TileSimulation<TileSms>(machine, work, boxes, launches, ctas_per_sm, options).run();
 }
 
 }  // namespace l2lens

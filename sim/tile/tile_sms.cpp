@@ -123,6 +123,25 @@ Exit TileSms::leave(Picoseconds now, std::int32_t index) {
     return {now, std::max(now, s.epilogue_until), index, std::exchange(s.tile, -1)};
 }
 
+void TileSms::handle(Picoseconds now, const TileEvent& event) {
+    using Kind = TileEvent::Kind;
+    const auto index = static_cast<std::int32_t>(event.a);
+    switch (event.kind) {
+        case Kind::Begin:
+            return begin(now, index);
+        case Kind::Load:
+            return on_load(now, index);
+        case Kind::Landed:
+            return on_landed(now, index, event.b);
+        case Kind::Issue:
+            return on_issue(now, index);
+        case Kind::MathDone:
+            return on_math_done(now, index);
+        default:
+            return;
+    }
+}
+
 TileSms::Cursor TileSms::first_unit(const Slot& slot) const {
     Cursor cursor;
     enter_phase(slot, cursor);
@@ -435,7 +454,7 @@ void TileSms::issue_loads(Picoseconds now, Leave leave, std::int32_t index) {
         const BoxTable::Cast cast = boxes_.cast(walk);
         if (cast.receivers == 1) {
             const Landing landing = Landing::of(index, ring, Landing::kNoAxis);
-            const Picoseconds there = l2_.read(now, reached, id, landing);
+            const Picoseconds there = l2_.read(now, reached, id, sm.gpc, landing);
             if (there == TileL2::kUnknown) {
                 ++stage(index, ring).missing;
             } else {
@@ -444,7 +463,7 @@ void TileSms::issue_loads(Picoseconds now, Leave leave, std::int32_t index) {
             continue;
         }
         for_each_receiver(index, cast.axis, [&](std::int32_t receiver) { ++stage(receiver, ring).missing; });
-        const Picoseconds there = l2_.read(now, reached, id, Landing::of(index, ring, cast.axis));
+        const Picoseconds there = l2_.read(now, reached, id, sm.gpc, Landing::of(index, ring, cast.axis));
         if (there == TileL2::kUnknown) continue;
         for_each_receiver(index, cast.axis, [&](std::int32_t receiver) {
             add_box(receiver, ring, {there, shape});

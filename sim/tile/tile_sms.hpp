@@ -35,13 +35,10 @@ public:
 
     // Places a CTA; it begins to load after its prologue.
     void start(const Start& start);
-    void begin(Picoseconds now, std::int32_t slot);
     // The L2 has found out when boxes will be there.
     void take_arrivals(Picoseconds now);
-    void on_load(Picoseconds now, std::int32_t slot);
-    void on_landed(Picoseconds now, std::int32_t slot, std::size_t stage);
-    void on_issue(Picoseconds now, std::int32_t slot);
-    void on_math_done(Picoseconds now, std::int32_t slot);
+    // An event of a CTA, but for its exit.
+    void handle(Picoseconds now, const TileEvent& event);
 
     // A CTA leaves its slot at `now`.
     Exit leave(Picoseconds now, std::int32_t slot);
@@ -120,6 +117,11 @@ private:
         std::int32_t previous_in_gpc = -1;
     };
 
+    void begin(Picoseconds now, std::int32_t index);
+    void on_load(Picoseconds now, std::int32_t index);
+    void on_landed(Picoseconds now, std::int32_t index, std::size_t number);
+    void on_issue(Picoseconds now, std::int32_t index);
+    void on_math_done(Picoseconds now, std::int32_t index);
     void schedule(Picoseconds now, std::int32_t index);
     void pass_ports(std::int32_t index, std::size_t number);
     void one_less_missing(Picoseconds now, std::int32_t index, std::size_t number);

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile/lone_ctas.hpp"
+
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "schedule/math_rate.hpp"
+#include "schedule/pace.hpp"
+#include "schedule/wire.hpp"
+
+namespace l2lens {
+namespace {
+
+std::size_t most_loads_of_a_step(const Work& work) {
+    std::size_t most = 0;
+    for (std::size_t tile = 0; tile < work.kernel().programs.size(); ++tile) {
+        for (const Work::Phase& phase : work.program(static_cast<std::int32_t>(tile)))
+            most = std::max(most, work.loads(phase).size());
+    }
+    return most;
+}
+
+}  // namespace
+
+LoneCtas::LoneCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
+                   [[maybe_unused]] int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2)
+    : machine_(machine),
+      work_(work),
+      kernel_(work.kernel()),
+      boxes_(boxes),
+      paces_(paces),
+      wheel_(wheel),
+      l2_(l2),
+      units_(boxes.units()),
+      lead_(static_cast<std::int32_t>(load_lead(kernel_))),
+      stages_(static_cast<std::int32_t>(std::bit_ceil(static_cast<unsigned>(kernel_.stages)))),
+      half_epilogue_(from_ns(kernel_.epilogue_ns / 2)),
+      cycles_per_flop_(1.0 / math_rate(machine, kernel_.math)),
+      sms_(machine.sms.size()),
+      ring_(sms_.size() * static_cast<std::size_t>(stages_)),
+      most_boxes_(most_loads_of_a_step(work)),
+      coming_(ring_.size() * most_boxes_),
+      leaves_(sms_.size() * static_cast<std::size_t>(lead_)),
+      random_(seed, 0x6C0000u) {
+    for (std::size_t id = 0; id < sms_.size(); ++id) {
+        Sm& sm = sms_[id];
+        sm.latency = sm_wire(machine, static_cast<int>(id), 0).latency;
+        sm.own_way = sm.latency - from_ns(machine.latency.sm_to_slice_ns);
+        sm.gpc = static_cast<std::uint32_t>(machine.sms[id].gpc);
+    }
+    set_cycle(1000.0 / machine.clock.sm_max_ghz);
+}
+
+void LoneCtas::set_cycle(double picoseconds) {
+    cycle_ = picoseconds;
+    release_ = cycles(machine_.latency.release_cycles);
+    const Picoseconds issue = cycles(machine_.latency.load_issue_cycles);
+    for (Sm& sm : sms_) sm.way = issue + sm.latency - l2_.way_in();
+}
+
+void LoneCtas::start(const Start& start) {
+    Sm& sm = sm_at(start.slot);
+    sm.tile = start.tile;
+    sm.phases = work_.program(start.tile);
+    sm.pace = draw_pace(kernel_.pace_spread, random_);
+    sm.steps = static_cast<std::int32_t>(work_.steps(start.tile));
+    sm.freed = 0;
+    sm.scheduled = false;
+    Cursor first;
+    enter_phase(sm, first);
+    sm.load = sm.math = first;
+    count_demand(sm);
+    wheel_.push(start.time + from_ns(kernel_.prologue_ns) + sm.own_way,
+                {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
+}
+
+// What the CTA will ask for.
+void LoneCtas::count_demand(const Sm& sm) {
+    for (const Work::Phase& phase : sm.phases) {
+        for (const std::int32_t walk : work_.loads(phase)) {
+            const BoxTable::Totals totals = boxes_.totals(walk);
+            events_[Event::CoalescableRequests] += totals.requests;
+            events_[Event::CoalescableSectors] += totals.sectors;
+            events_[Event::DeliveredSectors] += totals.sectors;
+        }
+    }
+}
+
+Exit LoneCtas::leave(Picoseconds now, std::int32_t index) {
+    Sm& sm = sm_at(index);
+    return {now, std::max(now, sm.epilogue_until), index, std::exchange(sm.tile, -1)};
+}
+
+// To the first unit of this phase, or of the next one that has any.
+void LoneCtas::enter_phase(const Sm& sm, Cursor& cursor) const {
+    while (cursor.phase < sm.phases.size() && sm.phases[cursor.phase].count <= 0) ++cursor.phase;
+    cursor.in_phase = 0;
+    cursor.length = 1;
+    if (cursor.phase < sm.phases.size())
+        cursor.units_of_phase = static_cast<std::int32_t>(units_.units(sm.phases[cursor.phase].count));
+}
+
+void LoneCtas::begin(Picoseconds now, std::int32_t index) {
+    Sm& sm = sm_at(index);
+    const Picoseconds began = now - sm.own_way;
+    sm.free_from = std::max(began, sm.epilogue_until);
+    for (std::int32_t i = 0; i < lead_; ++i) leaves(index, i) = began;
+    put_loads(now, index);
+    schedule(now, index);
+}
+
+// The units whose stages are free.
+void LoneCtas::put_loads(Picoseconds now, std::int32_t index) {
+    while (may_load(sm_at(index))) put_unit(now, index);
+}
+
+void LoneCtas::put_unit(Picoseconds now, std::int32_t index) {
+    Sm& sm = sm_at(index);
+    const Cursor unit = sm.load;
+    std::int32_t last_in_lead = unit.in_lead + unit.length - 1;
+    if (last_in_lead >= lead_) last_in_lead -= lead_;
+    const Picoseconds leaves_last = leaves(index, last_in_lead);
+    const Picoseconds begin = std::max(leaves(index, unit.in_lead), sm.engine_free);
+    const Picoseconds spread = std::max(leaves_last - begin, Picoseconds{0});
+    const Picoseconds middle = sm.way + spread / 2;
+    const std::size_t number = stage_of(index, unit.unit);
+    Stage& stage = ring_[number];
+    stage = {leaves_last, spread, 0, 0};
+    Picoseconds start = begin;
+    for (const std::int32_t walk : work_.loads(sm.phases[unit.phase])) {
+        const std::uint32_t id = boxes_.box(walk, unit.in_phase);
+        const std::uint32_t shape = boxes_.at(id).shape;
+        const BoxPace& pace = paces_.of(shape);
+        if (pace.busy == 0) continue;  // wholly outside its tensor
+        const Picoseconds reached = start + middle + pace.half_step;
+        start += pace.busy;
+        const Landing landing =
+            Landing::of(index, static_cast<std::size_t>(unit.unit & (stages_ - 1)), Landing::kNoAxis);
+        const Picoseconds there = l2_.read(now, reached, id, sm.gpc, landing);
+        if (there == TileL2::kUnknown) {
+            ++stage.missing;
+        } else {
+            add_box(number, there, shape);
+        }
+    }
+    const Picoseconds of_step = start - begin;
+    sm.engine_free = begin + std::max(spread, (unit.length - 1) * of_step) + of_step;
+    advance(sm, sm.load);
+}
+
+void LoneCtas::take_arrivals(Picoseconds now) {
+    for (const TileL2::Arrival& arrival : l2_.arrivals()) {
+        const std::int32_t index = arrival.landing.slot();
+        const std::size_t number = static_cast<std::size_t>(index * stages_) + arrival.landing.stage();
+        add_box(number, arrival.at, arrival.shape);
+        if (--ring_[number].missing == 0) schedule(now, index);
+    }
+    l2_.arrivals().clear();
+}
+
+// Of one of a stage's boxes it is known when it will be at its GPC.
+void LoneCtas::add_box(std::size_t number, Picoseconds at, std::uint32_t shape) {
+    Stage& stage = ring_[number];
+    Coming* first = &coming_[number * most_boxes_];
+    Coming* place = first + stage.boxes++;
+    for (; place > first && place[-1].at > at; --place) place[0] = place[-1];
+    place->at = at;
+    place->shape = shape;
+    stage.ready = std::max(stage.ready, at + paces_.of(shape).last_in_sm);
+}
+
+// Puts the next unit's issue on the wheel, when it is known when its first step can be issued.
+void LoneCtas::schedule(Picoseconds now, std::int32_t index) {
+    Sm& sm = sm_at(index);
+    if (sm.scheduled || sm.math.unit >= sm.load.unit) return;
+    const Stage& next = ring_[stage_of(index, sm.math.unit)];
+    if (next.missing > 0) return;
+    sm.scheduled = true;
+    const Picoseconds at = std::max(next.ready - next.spread, sm.free_from);
+    wheel_.push(std::max(at + sm.own_way, now),
+                {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Issue});
+}
+
+// The data of a stage's boxes, which have come one line after the other: through the port of the GPC,
+// then into the SM.
+void LoneCtas::pass_ports(Sm& sm, std::size_t number) {
+    Stage& stage = ring_[number];
+    const Coming* box = &coming_[number * most_boxes_];
+    Picoseconds ready = stage.ready;
+    for (; stage.boxes > 0; --stage.boxes, ++box) {
+        const BoxPace& pace = paces_.of(box->shape);
+        const Picoseconds through = l2_.passes(box->at, sm.gpc);
+        ready =
+            std::max(ready, sm.port.take_stream(through, 2 * pace.half_span, pace.in_sm, pace.last_in_sm));
+    }
+    stage.ready = ready;
+}
+
+// A unit's first step begins now, its last one not before its boxes are there: all of it is known.
+void LoneCtas::on_issue(Picoseconds now, std::int32_t index) {
+    Sm& sm = sm_at(index);
+    const std::size_t number = stage_of(index, sm.math.unit);
+    pass_ports(sm, number);
+    const Stage& own = ring_[number];
+    const Picoseconds issued = now - sm.own_way;
+    if (own.ready - own.spread > issued) {
+        wheel_.push(own.ready - own.spread + sm.own_way,
+                    {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Issue});
+        return;
+    }
+    sm.scheduled = false;
+    const Cursor unit = sm.math;
+    const Work::Phase& phase = sm.phases[unit.phase];
+    Picoseconds last = 0, all = 0;  // the last step's math, and all of it
+    if (phase.math_flops > 0 || phase.math_cycles > 0) {
+        const double mean = (phase.math_flops * cycles_per_flop_ + phase.math_cycles) * sm.pace;
+        if (kernel_.math_jitter_cycles > 0) {
+            for (std::int32_t i = 0; i < unit.length; ++i)
+                all += last = cycles(mean + kernel_.math_jitter_cycles * random_.uniform());
+        } else {
+            last = cycles(mean);
+            all = unit.length * last;
+        }
+        demand_.flops += phase.math_flops * unit.length;
+    }
+    const Picoseconds done = std::max(issued + all, own.ready + last);
+    if (phase.first_store < phase.end) {
+        const bool epilogue = phase.first_load == phase.first_store;
+        issue_stores(done + (epilogue ? half_epilogue_ : 0), sm, phase, unit.in_phase);
+    }
+    advance(sm, sm.math);
+    if (sm.math.step >= sm.steps) return finish(done, index);
+    set_free(sm, index, unit, issued + release_, done - last + release_);
+    sm.free_from = std::max({issued + release_, done, sm.epilogue_until});
+    put_loads(now, index);
+    schedule(now, index);
+}
+
+// The steps of a unit let those load that come `lead_` later.
+void LoneCtas::set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseconds first, Picoseconds last) {
+    sm.freed = unit.step + unit.length;
+    leaves(index, unit.in_lead) = first;
+    std::int32_t place = unit.in_lead;
+    for (std::int32_t i = 1; i < unit.length; ++i) {
+        if (++place == lead_) place = 0;
+        leaves(index, place) = i == unit.length - 1 ? last : first + (last - first) * i / (unit.length - 1);
+    }
+}
+
+// The results of the CTA's last unit are there at `at`.
+void LoneCtas::finish(Picoseconds at, std::int32_t index) {
+    Sm& sm = sm_at(index);
+    const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
+    const Picoseconds finished = at + 2 * half_epilogue_;
+    sm.epilogue_until = kernel_.epilogue_overlaps ? finished : 0;
+    wheel_.push((kernel_.epilogue_overlaps ? at : finished) + from_ns(jitter),
+                {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Exit});
+}
+
+void LoneCtas::issue_stores(Picoseconds at, Sm& sm, const Work::Phase& phase, std::int32_t k) {
+    Picoseconds start = std::max(at, sm.engine_free);
+    for (const std::int32_t walk : work_.stores(phase)) {
+        const std::uint32_t id = boxes_.box(walk, k);
+        const BoxPace& pace = paces_.of(boxes_.at(id).shape);
+        if (pace.busy == 0) continue;
+        wheel_.push(start + sm.way + pace.half_span, {id, sm.gpc, TileEvent::Kind::Write});
+        start += pace.busy;
+    }
+}
+
+}  // namespace l2lens

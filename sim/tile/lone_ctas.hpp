@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SMs and the CTAs on them, as in tile_sms.hpp, for the launches that rankings are mostly of: one CTA an
+// SM, no clusters, loads that the CTA's own math sets free. Such a CTA meets others at the ports and in the
+// L2 only, so a unit of steps is one event.
+//
+// Boxes are put to the L2 in the order in which they will be there, not in that in which they leave: a unit's
+// loads wait for the SM's own share of the way. Nothing else of a unit touches other SMs, so all of it waits
+// for that, and its event is taken so much later than what it is about.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/random.hpp"
+#include "machine/machine.hpp"
+#include "schedule/dispatcher.hpp"
+#include "schedule/gpc.hpp"
+#include "schedule/work.hpp"
+
+#include "tile/box_pace.hpp"
+#include "tile/box_table.hpp"
+#include "tile/event.hpp"
+#include "tile/server.hpp"
+#include "tile/tile_l2.hpp"
+
+namespace l2lens {
+
+class LoneCtas {
+public:
+    // Are the CTAs of a kernel, so many of them an SM, alone in this sense?
+    static bool are(const Kernel& kernel, int ctas_per_sm) {
+        return ctas_per_sm == 1 && kernel.pipeline == Pipeline::Multistage && kernel.stages > 1 &&
+               kernel.ctas_of_cluster() == 1;
+    }
+
+    LoneCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
+             int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2);
+
+    // Places a CTA; it begins to load after its prologue.
+    void start(const Start& start);
+    // The L2 has found out when boxes will be there.
+    void take_arrivals(Picoseconds now);
+    // An event of a CTA, but for its exit.
+    void handle(Picoseconds now, const TileEvent& event) {
+        const auto index = static_cast<std::int32_t>(event.a);
+        if (event.kind == TileEvent::Kind::Issue) return on_issue(now, index);
+        begin(now, index);
+    }
+    // A CTA leaves its SM at `now`.
+    Exit leave(Picoseconds now, std::int32_t sm);
+
+    // SM cycles from now on last this long.
+    void set_cycle(double picoseconds);
+
+    const Demand& demand() const { return demand_; }
+    // What the SMs asked for, as events; the L2 counts the rest.
+    const Events& events() const { return events_; }
+
+private:
+    // A position in a program: a unit, and its place among the units of its phase.
+    struct Cursor {
+        std::int32_t unit = 0;
+        std::int32_t step = 0;    // its first one
+        std::int32_t length = 1;  // steps
+        std::int32_t in_phase = 0;
+        std::int32_t units_of_phase = 0;
+        std::uint32_t phase = 0;
+        std::int32_t in_lead = 0;  // `step` modulo the lead
+    };
+
+    // What an SM does, its CTA's next units first.
+    struct alignas(64) Sm {
+        Cursor load;             // next unit to load
+        bool scheduled = false;  // an event for the next unit's issue is on its way
+        Cursor math;             // next unit to issue
+        std::int32_t steps = 0;
+        Picoseconds free_from = 0;    // the next unit may be issued from here on
+        Picoseconds engine_free = 0;  // load engine
+        Picoseconds own_way = 0;      // of its way to the slices, beyond that of the nearest SM
+        Picoseconds way = 0;          // from a load's issue to the slices, in the L2's time
+        Server port;
+        std::uint32_t gpc = 0;
+        std::int32_t freed = 0;  // steps that have set their stage free
+        std::span<const Work::Phase> phases;
+        double pace = 1;                 // what its math takes of the mean
+        Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps
+        Picoseconds latency = 0;         // to the slices
+        std::int32_t tile = -1;
+    };
+
+    // A unit's boxes.
+    struct Stage {
+        Picoseconds ready = 0;     // nothing of it is there before; with its boxes, all of it
+        Picoseconds spread = 0;    // by so much did its first step leave before its last one
+        std::int32_t missing = 0;  // boxes of which it is not known when they will be there
+        std::int32_t boxes = 0;    // that have not gone through the ports
+    };
+    // One of them, of which it is known.
+    struct Coming {
+        Picoseconds at;  // its GPC, if no port were busy
+        std::uint32_t shape;
+    };
+
+    void begin(Picoseconds now, std::int32_t index);
+    void on_issue(Picoseconds now, std::int32_t index);
+    void put_loads(Picoseconds now, std::int32_t index);
+    void put_unit(Picoseconds now, std::int32_t index);
+    void add_box(std::size_t stage, Picoseconds at, std::uint32_t shape);
+    void schedule(Picoseconds now, std::int32_t index);
+    void pass_ports(Sm& sm, std::size_t stage);
+    void set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseconds first, Picoseconds last);
+    void finish(Picoseconds at, std::int32_t index);
+    void issue_stores(Picoseconds at, Sm& sm, const Work::Phase& phase, std::int32_t k);
+    void count_demand(const Sm& sm);
+
+    void enter_phase(const Sm& sm, Cursor& cursor) const;
+    void advance(const Sm& sm, Cursor& cursor) const {
+        ++cursor.unit;
+        cursor.step += cursor.length;
+        cursor.in_lead += cursor.length;
+        if (cursor.in_lead >= lead_) cursor.in_lead -= lead_;
+        if (++cursor.in_phase >= cursor.units_of_phase) {
+            ++cursor.phase;
+            enter_phase(sm, cursor);
+            return;
+        }
+        cursor.length =
+            static_cast<std::int32_t>(units_.length(cursor.in_phase, sm.phases[cursor.phase].count));
+    }
+    bool may_load(const Sm& sm) const {
+        return sm.load.step < sm.steps && sm.load.step + sm.load.length <= sm.freed + lead_;
+    }
+    std::size_t stage_of(std::int32_t index, std::int32_t unit) const {
+        return static_cast<std::size_t>(index * stages_ + (unit & (stages_ - 1)));
+    }
+    // From when on the step may be loaded that the one at this place of the lead sets free.
+    Picoseconds& leaves(std::int32_t index, std::int32_t in_lead) {
+        return leaves_[static_cast<std::size_t>(index * lead_ + in_lead)];
+    }
+    Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
+    Sm& sm_at(std::int32_t index) { return sms_[static_cast<std::size_t>(index)]; }
+
+    const Machine& machine_;
+    const Work& work_;
+    const Kernel& kernel_;
+    const BoxTable& boxes_;
+    const BoxPaces& paces_;
+    TileWheel& wheel_;
+    TileL2& l2_;
+    const StepUnits units_;
+    const std::int32_t lead_;
+    const std::int32_t stages_;  // a power of two, as many as the kernel has or more
+    const Picoseconds half_epilogue_;
+    double cycle_ = 1000;
+    Picoseconds release_ = 0;  // from a step's math to its successor's loads
+    double cycles_per_flop_ = 0;
+    std::vector<Sm> sms_;
+    std::vector<Stage> ring_;          // SM * stages + stage
+    std::size_t most_boxes_ = 0;       // of a stage
+    std::vector<Coming> coming_;       // the same, most_boxes_ of each, by time
+    std::vector<Picoseconds> leaves_;  // SM * lead + place in the lead
+    RandomStream random_;
+    Demand demand_;
+    Events events_;
+};
+
+}  // namespace l2lens

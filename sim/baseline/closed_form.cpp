@@ -29,12 +29,11 @@ double closed_form_hit_rate(const Work& work, std::span<const std::int32_t> laun
 }
 
 std::vector<double> requested_per_slice(const Work& work, const AddressMap& map) {
-    std::vector<double> sectors(static_cast<std::size_t>(map.lanes()), 0.0);
-    work.for_each_request([&](LineNumber line, int count, std::int64_t uses) {
-        sectors[static_cast<std::size_t>(map.lane(line))] +=
-            static_cast<double>(count) * static_cast<double>(uses);
+    std::vector<std::int64_t> sectors(static_cast<std::size_t>(map.lanes()), 0);
+    work.for_each_request([counted = sectors.data(), &map](LineNumber line, int count, std::int64_t uses) {
+        counted[map.lane(line)] += count * uses;
     });
-    return sectors;
+    return {sectors.begin(), sectors.end()};
 }
 
 double max_over_mean(std::span<const double> loads) {

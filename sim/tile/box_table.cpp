@@ -289,14 +289,26 @@ BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& m
                 }
                 if (region == first_of_region.size()) first_of_region.push_back(i);
                 first_of_box.push_back(i);
-                boxes_.push_back({region, m.shares_before ? region_before : kNoRegion, shape});
+                boxes_.push_back({id, region, m.shares_before ? region_before : kNoRegion, shape});
             }
-            box_of_unit_.push_back(id);
+            box_of_unit_.push_back(boxes_[id]);
             region_before = boxes_[id].region;
         }
+        count_traffic(work, static_cast<std::int32_t>(w));
     }
     regions_ = first_of_region.size();
     fullness_ = l2lens::set_fullness(machine, work, map);
+}
+
+void BoxTable::count_traffic(const Work& work, std::int32_t walk) {
+    const auto uses = static_cast<double>(work.walk_uses(walk));
+    const double requests = uses * static_cast<double>(totals(walk).requests);
+    if (work.walk_stores(walk)) {
+        traffic_.write_requests += requests;
+    } else {
+        traffic_.read_requests += requests;
+        traffic_.read_sectors += uses * static_cast<double>(totals(walk).sectors);
+    }
 }
 
 }  // namespace l2lens

@@ -56,6 +56,7 @@ struct BoxShape {
 };
 
 struct Box {
+    std::uint32_t id = 0;
     std::uint32_t region = 0;
     std::uint32_t before = kNoRegion;  // that of the step before, when they share lines
     std::uint32_t shape = 0;
@@ -70,7 +71,7 @@ public:
     const StepUnits& units() const { return units_; }
 
     // The box of unit u of a walk: of its step u, when every step is a unit.
-    std::uint32_t box(std::int32_t walk, std::int64_t u) const {
+    const Box& box(std::int32_t walk, std::int64_t u) const {
         return box_of_unit_[first_unit_[static_cast<std::size_t>(walk)] + static_cast<std::size_t>(u)];
     }
     // A walk's whole demand.
@@ -79,6 +80,13 @@ public:
         std::uint64_t sectors = 0;
     };
     const Totals& totals(std::int32_t walk) const { return totals_[static_cast<std::size_t>(walk)]; }
+    // Of all CTAs.
+    struct Traffic {
+        double read_requests = 0;
+        double read_sectors = 0;
+        double write_requests = 0;
+    };
+    const Traffic& traffic() const { return traffic_; }
     // Who receives a walk's boxes.
     struct Cast {
         std::uint8_t receivers = 1;
@@ -95,10 +103,13 @@ public:
     const std::array<double, kSetClasses>& set_fullness() const { return fullness_; }
 
 private:
+    void count_traffic(const Work& work, std::int32_t walk);
+
     StepUnits units_;
-    std::vector<std::size_t> first_unit_;     // of a walk, into box_of_unit_
-    std::vector<std::uint32_t> box_of_unit_;  // of all walks, one after another
+    std::vector<std::size_t> first_unit_;  // of a walk, into box_of_unit_
+    std::vector<Box> box_of_unit_;  // of all walks, one after another: a copy, that a load finds it at once
     std::vector<Totals> totals_;
+    Traffic traffic_;
     std::vector<Cast> casts_;
     std::vector<Box> boxes_;
     std::vector<BoxShape> shapes_;

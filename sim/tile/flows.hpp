@@ -60,6 +60,9 @@ public:
         to_begin_[server] += rate;
     }
 
+    // Is it still known what waited then?
+    bool known(Picoseconds when) const { return when >> kShift >= bucket_ - kPast; }
+
     // How long what comes at `when` waits; for times past, what it waited, and for those to come, what would
     // wait next. Of what came more than kPast buckets ago nothing is known any more.
     Picoseconds backlog(std::size_t server, Picoseconds when) const {
@@ -78,10 +81,14 @@ public:
     // How long what will come at `when`, some buckets from now, is going to wait behind what is written down.
     Picoseconds expected(std::size_t server, Picoseconds when) const {
         const Cell& now = at_[at(bucket_) + server];
-        std::int32_t waiting = now.waiting;
-        std::int32_t rate = now.rate;
         // Nothing waits, and all that is to begin fits beside what flows now: nothing ever will.
-        if (waiting == 0 && rate + to_begin_[server] <= kWidth) return 0;
+        if (now.waiting == 0 && now.rate + to_begin_[server] <= kWidth) return 0;
+        return foresee(server, when);
+    }
+    // The same of any server.
+    Picoseconds foresee(std::size_t server, Picoseconds when) const {
+        std::int32_t waiting = at_[at(bucket_) + server].waiting;
+        std::int32_t rate = at_[at(bucket_) + server].rate;
         const std::int64_t bucket = std::clamp(when >> kShift, bucket_, bucket_ + kAhead - 1);
         for (std::int64_t next = bucket_ + 1; next <= bucket; ++next) {
             waiting = std::max(waiting + rate - kWidth, 0);

@@ -126,56 +126,30 @@ void LoneCtas::put_unit(Picoseconds now, std::int32_t index) {
     const Picoseconds middle = sm.way + spread / 2;
     const std::size_t number = stage_of(index, unit.unit);
     Stage& stage = ring_[number];
-    stage = {leaves_last, spread, 0, 0};
+    stage = {leaves_last, leaves_last, spread, 0};
+    TileL2::Coming* const first = &coming_[number * most_boxes_];
     Picoseconds start = begin;
     for (const std::int32_t walk : work_.loads(sm.phases[unit.phase])) {
-        const std::uint32_t id = boxes_.box(walk, unit.in_phase);
-        const std::uint32_t shape = boxes_.at(id).shape;
-        const BoxPace& pace = paces_.of(shape);
+        const Box& box = boxes_.box(walk, unit.in_phase);
+        const BoxPace& pace = paces_.of(box.shape);
         if (pace.busy == 0) continue;  // wholly outside its tensor
         const Picoseconds reached = start + middle + pace.half_step;
         start += pace.busy;
-        const Landing landing =
-            Landing::of(index, static_cast<std::size_t>(unit.unit & (stages_ - 1)), Landing::kNoAxis);
-        const Picoseconds there = l2_.read(now, reached, id, sm.gpc, landing);
-        if (there == TileL2::kUnknown) {
-            ++stage.missing;
-        } else {
-            add_box(number, there, shape);
-        }
+        TileL2::Coming* coming = first + stage.boxes++;
+        *coming = l2_.read(now, reached, box, sm.gpc, false);
+        stage.ready = std::max(stage.ready, coming->at + pace.last_in_sm);
+        for (; coming > first && coming[-1].at > coming->at; --coming) std::swap(coming[-1], coming[0]);
     }
     const Picoseconds of_step = start - begin;
     sm.engine_free = begin + std::max(spread, (unit.length - 1) * of_step) + of_step;
     advance(sm, sm.load);
 }
 
-void LoneCtas::take_arrivals(Picoseconds now) {
-    for (const TileL2::Arrival& arrival : l2_.arrivals()) {
-        const std::int32_t index = arrival.landing.slot();
-        const std::size_t number = static_cast<std::size_t>(index * stages_) + arrival.landing.stage();
-        add_box(number, arrival.at, arrival.shape);
-        if (--ring_[number].missing == 0) schedule(now, index);
-    }
-    l2_.arrivals().clear();
-}
-
-// Of one of a stage's boxes it is known when it will be at its GPC.
-void LoneCtas::add_box(std::size_t number, Picoseconds at, std::uint32_t shape) {
-    Stage& stage = ring_[number];
-    Coming* first = &coming_[number * most_boxes_];
-    Coming* place = first + stage.boxes++;
-    for (; place > first && place[-1].at > at; --place) place[0] = place[-1];
-    place->at = at;
-    place->shape = shape;
-    stage.ready = std::max(stage.ready, at + paces_.of(shape).last_in_sm);
-}
-
-// Puts the next unit's issue on the wheel, when it is known when its first step can be issued.
+// Puts the next unit's issue on the wheel, when its loads are on their way.
 void LoneCtas::schedule(Picoseconds now, std::int32_t index) {
     Sm& sm = sm_at(index);
     if (sm.scheduled || sm.math.unit >= sm.load.unit) return;
     const Stage& next = ring_[stage_of(index, sm.math.unit)];
-    if (next.missing > 0) return;
     sm.scheduled = true;
     const Picoseconds at = std::max(next.ready - next.spread, sm.free_from);
     wheel_.push(std::max(at + sm.own_way, now),
@@ -183,23 +157,46 @@ void LoneCtas::schedule(Picoseconds now, std::int32_t index) {
 }
 
 // The data of a stage's boxes, which have come one line after the other: through the port of the GPC,
-// then into the SM.
+// then into the SM. Boxes that come together wait as long as the last one.
 void LoneCtas::pass_ports(Sm& sm, std::size_t number) {
     Stage& stage = ring_[number];
-    const Coming* box = &coming_[number * most_boxes_];
-    Picoseconds ready = stage.ready;
-    for (; stage.boxes > 0; --stage.boxes, ++box) {
+    if (stage.boxes == 0) return;
+    TileL2::Coming* const first = &coming_[number * most_boxes_];
+    TileL2::Coming* const end = first + std::exchange(stage.boxes, 0);
+    Picoseconds last = 0;
+    for (TileL2::Coming* box = first; box < end; ++box) last = std::max(last, box->at = l2_.settled(*box));
+    const Picoseconds wait = l2_.waits(last, sm.gpc);
+    Picoseconds ready = stage.left;
+    for (const TileL2::Coming* box = first; box < end; ++box) {
         const BoxPace& pace = paces_.of(box->shape);
-        const Picoseconds through = l2_.passes(box->at, sm.gpc);
-        ready =
-            std::max(ready, sm.port.take_stream(through, 2 * pace.half_span, pace.in_sm, pace.last_in_sm));
+        ready = std::max(
+            ready, sm.port.take_stream(box->at + wait, 2 * pace.half_span, pace.in_sm, pace.last_in_sm));
     }
-    stage.ready = ready;
+    stage.left = stage.ready = ready;
 }
 
-// A unit's first step begins now, its last one not before its boxes are there: all of it is known.
-void LoneCtas::on_issue(Picoseconds now, std::int32_t index) {
+// The math of a unit's steps, and of its last one alone.
+LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
+    const Work::Phase& phase = sm.phases[unit.phase];
+    if (phase.math_flops <= 0 && phase.math_cycles <= 0) return {};
+    const double mean = (phase.math_flops * cycles_per_flop_ + phase.math_cycles) * sm.pace;
+    demand_.flops += phase.math_flops * unit.length;
+    Math math;
+    if (kernel_.math_jitter_cycles <= 0) {
+        math.last = cycles(mean);
+        math.all = unit.length * math.last;
+        return math;
+    }
+    for (std::int32_t i = 0; i < unit.length; ++i)
+        math.all += math.last = cycles(mean + kernel_.math_jitter_cycles * random_.uniform());
+    return math;
+}
+
+// A unit's first step begins now, its last one not before its boxes are there: all of it is known. What it
+// calls is small and called here alone, and most of the engine's time.
+[[gnu::flatten]] void LoneCtas::on_issue(Picoseconds now, std::int32_t index) {
     Sm& sm = sm_at(index);
+    prefetch_next(sm);
     const std::size_t number = stage_of(index, sm.math.unit);
     pass_ports(sm, number);
     const Stage& own = ring_[number];
@@ -211,41 +208,36 @@ void LoneCtas::on_issue(Picoseconds now, std::int32_t index) {
     }
     sm.scheduled = false;
     const Cursor unit = sm.math;
-    const Work::Phase& phase = sm.phases[unit.phase];
-    Picoseconds last = 0, all = 0;  // the last step's math, and all of it
-    if (phase.math_flops > 0 || phase.math_cycles > 0) {
-        const double mean = (phase.math_flops * cycles_per_flop_ + phase.math_cycles) * sm.pace;
-        if (kernel_.math_jitter_cycles > 0) {
-            for (std::int32_t i = 0; i < unit.length; ++i)
-                all += last = cycles(mean + kernel_.math_jitter_cycles * random_.uniform());
-        } else {
-            last = cycles(mean);
-            all = unit.length * last;
-        }
-        demand_.flops += phase.math_flops * unit.length;
-    }
-    const Picoseconds done = std::max(issued + all, own.ready + last);
-    if (phase.first_store < phase.end) {
-        const bool epilogue = phase.first_load == phase.first_store;
-        issue_stores(done + (epilogue ? half_epilogue_ : 0), sm, phase, unit.in_phase);
-    }
+    const Math math = math_of(sm, unit);
+    const Picoseconds done = std::max(issued + math.all, own.ready + math.last);
+    issue_stores(done, sm, unit);
     advance(sm, sm.math);
     if (sm.math.step >= sm.steps) return finish(done, index);
-    set_free(sm, index, unit, issued + release_, done - last + release_);
+    set_free(sm, index, unit, issued + release_, done - math.last + release_);
     sm.free_from = std::max({issued + release_, done, sm.epilogue_until});
     put_loads(now, index);
     schedule(now, index);
+}
+
+// The boxes of the next unit to load are looked for some hundred instructions from here.
+void LoneCtas::prefetch_next(const Sm& sm) const {
+    if (sm.load.step >= sm.steps) return;
+    for (const std::int32_t walk : work_.loads(sm.phases[sm.load.phase]))
+        l2_.prefetch(boxes_.box(walk, sm.load.in_phase), sm.gpc);
 }
 
 // The steps of a unit let those load that come `lead_` later.
 void LoneCtas::set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseconds first, Picoseconds last) {
     sm.freed = unit.step + unit.length;
     leaves(index, unit.in_lead) = first;
+    if (unit.length == 1) return;
+    const Picoseconds step = (last - first) / (unit.length - 1);
     std::int32_t place = unit.in_lead;
     for (std::int32_t i = 1; i < unit.length; ++i) {
         if (++place == lead_) place = 0;
-        leaves(index, place) = i == unit.length - 1 ? last : first + (last - first) * i / (unit.length - 1);
+        leaves(index, place) = first + i * step;
     }
+    leaves(index, place) = last;
 }
 
 // The results of the CTA's last unit are there at `at`.
@@ -258,13 +250,17 @@ void LoneCtas::finish(Picoseconds at, std::int32_t index) {
                 {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Exit});
 }
 
-void LoneCtas::issue_stores(Picoseconds at, Sm& sm, const Work::Phase& phase, std::int32_t k) {
-    Picoseconds start = std::max(at, sm.engine_free);
+// A unit's results are there at `at`.
+void LoneCtas::issue_stores(Picoseconds at, const Sm& sm, const Cursor& unit) {
+    const Work::Phase& phase = sm.phases[unit.phase];
+    if (phase.first_store == phase.end) return;
+    const bool epilogue = phase.first_load == phase.first_store;
+    Picoseconds start = std::max(at + (epilogue ? half_epilogue_ : 0), sm.engine_free);
     for (const std::int32_t walk : work_.stores(phase)) {
-        const std::uint32_t id = boxes_.box(walk, k);
-        const BoxPace& pace = paces_.of(boxes_.at(id).shape);
+        const Box& box = boxes_.box(walk, unit.in_phase);
+        const BoxPace& pace = paces_.of(box.shape);
         if (pace.busy == 0) continue;
-        wheel_.push(start + sm.way + pace.half_span, {id, sm.gpc, TileEvent::Kind::Write});
+        wheel_.push(start + sm.way + pace.half_span, {box.id, sm.gpc, TileEvent::Kind::Write});
         start += pace.busy;
     }
 }

@@ -40,8 +40,6 @@ public:
 
     // Places a CTA; it begins to load after its prologue.
     void start(const Start& start);
-    // The L2 has found out when boxes will be there.
-    void take_arrivals(Picoseconds now);
     // An event of a CTA, but for its exit.
     void handle(Picoseconds now, const TileEvent& event) {
         const auto index = static_cast<std::int32_t>(event.a);
@@ -92,27 +90,29 @@ private:
 
     // A unit's boxes.
     struct Stage {
-        Picoseconds ready = 0;     // nothing of it is there before; with its boxes, all of it
-        Picoseconds spread = 0;    // by so much did its first step leave before its last one
-        std::int32_t missing = 0;  // boxes of which it is not known when they will be there
-        std::int32_t boxes = 0;    // that have not gone through the ports
+        Picoseconds left = 0;    // its last step's loads, and what has gone through the ports is there
+        Picoseconds ready = 0;   // all of it is there, as is expected
+        Picoseconds spread = 0;  // by so much did its first step leave before its last one
+        std::int32_t boxes = 0;  // that have not gone through the ports
     };
-    // One of them, of which it is known.
-    struct Coming {
-        Picoseconds at;  // its GPC, if no port were busy
-        std::uint32_t shape;
+
+    // Of a unit's steps.
+    struct Math {
+        Picoseconds last = 0;
+        Picoseconds all = 0;
     };
 
     void begin(Picoseconds now, std::int32_t index);
     void on_issue(Picoseconds now, std::int32_t index);
     void put_loads(Picoseconds now, std::int32_t index);
     void put_unit(Picoseconds now, std::int32_t index);
-    void add_box(std::size_t stage, Picoseconds at, std::uint32_t shape);
     void schedule(Picoseconds now, std::int32_t index);
     void pass_ports(Sm& sm, std::size_t stage);
+    Math math_of(const Sm& sm, const Cursor& unit);
+    void prefetch_next(const Sm& sm) const;
     void set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseconds first, Picoseconds last);
     void finish(Picoseconds at, std::int32_t index);
-    void issue_stores(Picoseconds at, Sm& sm, const Work::Phase& phase, std::int32_t k);
+    void issue_stores(Picoseconds at, const Sm& sm, const Cursor& unit);
     void count_demand(const Sm& sm);
 
     void enter_phase(const Sm& sm, Cursor& cursor) const;
@@ -133,11 +133,13 @@ private:
         return sm.load.step < sm.steps && sm.load.step + sm.load.length <= sm.freed + lead_;
     }
     std::size_t stage_of(std::int32_t index, std::int32_t unit) const {
-        return static_cast<std::size_t>(index * stages_ + (unit & (stages_ - 1)));
+        return static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) +
+               static_cast<std::size_t>(unit & (stages_ - 1));
     }
     // From when on the step may be loaded that the one at this place of the lead sets free.
     Picoseconds& leaves(std::int32_t index, std::int32_t in_lead) {
-        return leaves_[static_cast<std::size_t>(index * lead_ + in_lead)];
+        return leaves_[static_cast<std::size_t>(index) * static_cast<std::size_t>(lead_) +
+                       static_cast<std::size_t>(in_lead)];
     }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     Sm& sm_at(std::int32_t index) { return sms_[static_cast<std::size_t>(index)]; }
@@ -157,10 +159,10 @@ private:
     Picoseconds release_ = 0;  // from a step's math to its successor's loads
     double cycles_per_flop_ = 0;
     std::vector<Sm> sms_;
-    std::vector<Stage> ring_;          // SM * stages + stage
-    std::size_t most_boxes_ = 0;       // of a stage
-    std::vector<Coming> coming_;       // the same, most_boxes_ of each, by time
-    std::vector<Picoseconds> leaves_;  // SM * lead + place in the lead
+    std::vector<Stage> ring_;             // SM * stages + stage
+    std::size_t most_boxes_ = 0;          // of a stage
+    std::vector<TileL2::Coming> coming_;  // the same, most_boxes_ of each, by time
+    std::vector<Picoseconds> leaves_;     // SM * lead + place in the lead
     RandomStream random_;
     Demand demand_;
     Events events_;

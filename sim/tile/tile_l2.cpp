@@ -34,6 +34,7 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
       hit_ramp_(
           static_cast<Picoseconds>(machine.latency.slice_spread_cycles * 1000.0 / machine.clock.sm_max_ghz)),
       longest_hit_(t_.hit + hit_ramp_),
+      tags_wait_(tags_are_busy()),
       curve_(t_.dram_jitter_ps),
       max_requesters_(machine.coalescer.present ? machine.coalescer.max_requesters : 1),
       gpcs_(static_cast<std::uint32_t>(machine.gpcs)),
@@ -51,7 +52,6 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
     if (max_requesters_ > 1) opened_.assign(boxes.boxes() * gpcs_, 0);
     entries_.resize(
         std::bit_ceil(kEntriesOfSlot * machine.sms.size() * static_cast<std::size_t>(ctas_per_sm)));
-    landings_.resize(entries_.size());
     for (const BoxShape& shape : boxes.shapes()) {
         ShapeTurns turns;
         for (std::size_t home = 0; home < kMostHomes; ++home) {
@@ -69,7 +69,7 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
 // How many lines the partition would hold if all its sets were as full as those of a class: sets take the
 // same number of lines, so the fuller ones see less of the past.
 std::array<std::int64_t, kSetClasses> TileL2::capacities() const {
-    constexpr double kSeen = 0.5;  // fits the line engine's DRAM fills over traces/h200/gemm.csv
+    constexpr double kSeen = 0.75;  // fits the line engine's DRAM fills over traces/h200/gemm.csv
     const std::int64_t all = machine_.partition_bytes() / kLineBytes;
     std::array<std::int64_t, kSetClasses> lines{};
     for (std::size_t c = 0; c < kSetClasses; ++c) {
@@ -96,50 +96,96 @@ TileL2::Turns TileL2::turns_of(const BoxPart& part) const {
     return turns;
 }
 
-Picoseconds TileL2::read(Picoseconds now, Picoseconds reached, std::uint32_t id, std::uint32_t gpc,
-                         Landing landing) {
-    const Box& box = boxes_.at(id);
+// Lines of four sectors leave a slice at half the rate at which its tags can look them up, so that nothing
+// ever waits for tags; many small requests or stores do.
+bool TileL2::tags_are_busy() const {
+    const BoxTable::Traffic& traffic = boxes_.traffic();
+    const double tags = traffic.read_requests * static_cast<double>(t_.tag) +
+                        traffic.write_requests * static_cast<double>(t_.tag_write);
+    constexpr double kBusy = 0.6;  // of the outputs' time: below, queues of tags come to nothing
+    return tags > kBusy * traffic.read_sectors * static_cast<double>(t_.output_sector);
+}
+
+TileL2::Coming TileL2::read(Picoseconds now, Picoseconds reached, const Box& box, std::uint32_t gpc,
+                            bool alone) {
     const std::uint32_t partition = partition_of_gpc_[gpc];
-    const std::uint64_t key = static_cast<std::uint64_t>(id) * gpcs_ + gpc;
-    const bool joins_others = this->joins_others(landing, box);
+    const std::uint64_t key = static_cast<std::uint64_t>(box.id) * gpcs_ + gpc;
+    const bool joins_others = max_requesters_ > 1 && !alone && !boxes_.shape(box).shifted;
     if (joins_others) {
-        const std::uint32_t last = opened_[key];
-        const Entry& open = entries_[last];
+        Entry& open = entries_[opened_[key]];
         if (open.key == key && open.requesters < max_requesters_ && !over(open, reached) &&
-            join(reached, box, partition, last, landing))
-            return open.unresolved == 0 ? last_at_gpc(open) : kUnknown;
+            join(reached, box, partition, open))
+            return coming(open);
     }
 
-    // Its own lookup, in the requester's own partition.
-    const std::uint32_t index = take_entry();
-    if (joins_others) opened_[key] = index;
-    Entry& entry = entries_[index];
+    // Its own lookup, in the requester's own partition. The entry taken was opened longest ago, and is over.
+    if (++last_entry_ == kNotLate) ++last_entry_;
+    Entry& entry = entry_of(last_entry_);
+    if (joins_others) opened_[key] = static_cast<std::uint32_t>(&entry - entries_.data());
+    entry.number = last_entry_;
     const ShapeTurns& turns = turns_[box.shape];
     entry.looked_up = look_up(partition, reached, box.shape, turns.tag);
-    entry.opens = kUnknown;
+    entry.opens = kNever;
     entry.done = entry.looked_up + t_.hit;
     entry.key = key;
+    entry.region = box.region;
     entry.shape = box.shape;
     entry.gpc = static_cast<std::uint8_t>(gpc);
     entry.requesters = 1;
-    entry.unresolved = 0;
     entry.pending = {};
     if (all_there(reached, box.region, partition)) {
         slices_[partition].log.use(unit_of(box.region, 0));
         slices_[partition].log.use(unit_of(box.region, 1));
     } else {
-        look_for_parts(reached, id, partition, index);
-    }
-    if (!entry.late()) {
-        const Picoseconds half = paces_.of(box.shape).half_span;
-        flows_.add(output_of(partition), flows_.span(entry.done - half, entry.done + half), turns.output);
-    }
-    if (entry.unresolved != 0) {
-        landings_[index][0] = landing;
-        return kUnknown;
+        look_for_parts(reached, box, partition, entry);
     }
     answer(now, entry);
-    return last_at_gpc(entry);
+    return coming(entry);
+}
+
+Picoseconds TileL2::settled_late(const Coming& box) {
+    const Entry& entry = entry_of(box.entry);
+    if (entry.number != box.entry) return box.at;  // that long ago
+    const std::uint32_t partition = partition_of_gpc_[entry.gpc];
+    auto& parts = parts_[parts_index(entry.region, partition)].of_home;
+    Picoseconds done = entry.looked_up + t_.hit;
+    for (std::uint32_t home = 0; home < kMostHomes; ++home) {
+        if (entry.pending[home] == 0) continue;
+        Part& there = parts[home];
+        if (there.fetch != entry.fetch[home]) return box.at;  // let go of, and fetched again
+        if (there.expected) settle(there, entry.region, partition, home, box.shape);
+        done = std::max(done, there.last);
+    }
+    return done + way_back(box.shape);
+}
+
+// Looks up what a part waited for, in queues that have gone on since.
+void TileL2::settle(Part& there, std::uint32_t region, std::uint32_t partition, std::uint32_t home,
+                    std::uint32_t shape) {
+    there.expected = false;
+    if (partition == home) return settle_home(there, home);
+    Part& at_home = part(region, home, home);
+    if (at_home.fetch != there.of_fetch) return;  // let go of, and fetched again
+    if (at_home.expected) settle_home(at_home, home);
+    if (flows_.known(there.last)) leave_home(there, at_home, home, shape);
+}
+
+void TileL2::settle_home(Part& there, std::uint32_t home) {
+    there.expected = false;
+    if (!flows_.known(there.queued)) return;
+    const Picoseconds longer = flows_.backlog(dram_of(home), there.queued) - there.wait;
+    there.opens += longer;
+    there.last += longer;
+}
+
+// The last line of a copy waits for its slice's output port and the fabric.
+void TileL2::leave_home(Part& copy, const Part& there, std::uint32_t home, std::uint32_t shape) const {
+    const Picoseconds last = std::max(copy.queued, there.last);
+    const Picoseconds leaves = last - paces_.of(shape).first_step_to_middle();
+    const Picoseconds wait =
+        std::max(flows_.backlog(output_of(home), leaves), flows_.backlog(fabric_of(home), leaves));
+    copy.opens = std::max(copy.queued, there.opens) + t_.fabric_reply;
+    copy.last = std::max(last + wait + t_.fabric_reply, copy.opens + 1);
 }
 
 // Are the lines of both homes held, and landed?
@@ -152,31 +198,29 @@ bool TileL2::all_there(Picoseconds reached, std::uint32_t region, std::uint32_t 
 }
 
 // What of the box is not there is asked for; the entry waits for it and for what is on its way.
-void TileL2::look_for_parts(Picoseconds reached, std::uint32_t id, std::uint32_t partition,
-                            std::uint32_t index) {
-    const Box& box = boxes_.at(id);
-    Entry& entry = entries_[index];
+void TileL2::look_for_parts(Picoseconds reached, const Box& box, std::uint32_t partition, Entry& entry) {
     for (std::uint32_t home = 0; home < kMostHomes; ++home) {
         if (turns_[box.shape].part[home].requests == 0) continue;
         const Share share = missing(box.region, partition, home);
-        if (share == 0) {
-            slices_[partition].log.use(unit_of(box.region, home));
-        } else {
-            miss(entry.looked_up, id, partition, home, share);
-        }
         Part& there = part(box.region, partition, home);
-        const Share landing_share = pending(reached, there);
-        if (landing_share == 0) continue;
-        entry.pending[home] = static_cast<std::uint16_t>(landing_share);
-        await(index, home, there);
+        if (share > 0) {
+            miss(entry.looked_up, box, partition, home, share);
+        } else {
+            slices_[partition].log.use(unit_of(box.region, home));
+            if (there.far_at > entry.looked_up) be_first(entry.looked_up, box, home);
+        }
+        const Share landing = pending(reached, there);
+        if (landing == 0) continue;
+        entry.pending[home] = static_cast<std::uint16_t>(landing);
+        entry.fetch[home] = there.fetch;
+        entry.opens = std::min(entry.opens, there.opens);
+        entry.done = std::max(entry.done, there.last);
     }
 }
 
 // Merges what can be merged with an open entry's requests; true when that is most of the box. The rest are
 // lookups that hit.
-bool TileL2::join(Picoseconds reached, const Box& box, std::uint32_t partition, std::uint32_t index,
-                  Landing landing) {
-    Entry& open = entries_[index];
+bool TileL2::join(Picoseconds reached, const Box& box, std::uint32_t partition, Entry& open) {
     const BoxShape& shape = boxes_.shape(box);
     std::uint32_t sectors = 0, requests = 0;
     if (!open.late()) {
@@ -194,12 +238,11 @@ bool TileL2::join(Picoseconds reached, const Box& box, std::uint32_t partition, 
     events_[Event::MergedSectors] += sectors;
     events_[Event::TexRequests] -= requests;  // see events()
     if (2 * sectors < shape.sectors) return false;
-    const std::size_t place = open.requesters++;
+    ++open.requesters;
     if (reached < open.looked_up) {  // left later, but is nearer
         open.looked_up = reached;
         if (!open.late()) open.done = reached + t_.hit;
     }
-    if (open.unresolved != 0) landings_[index][place] = landing;
     return true;
 }
 
@@ -220,24 +263,9 @@ Share TileL2::within_hit(Picoseconds since_lookup) const {
     return static_cast<Share>(left * kAll / (2 * hit_ramp_));
 }
 
-// The entry that was opened longest ago, of those whose data's time is known. By then it is over: there are
-// twice as many as wait.
-std::uint32_t TileL2::take_entry() {
-    const std::size_t size = entries_.size();
-    for (std::size_t waiting = 0; waiting < size / 2; ++waiting) {
-        const std::size_t index = next_entry_++ & (size - 1);
-        if (entries_[index].unresolved == 0) return static_cast<std::uint32_t>(index);
-    }
-    entries_.resize(2 * size);
-    landings_.resize(2 * size);
-    next_entry_ = static_cast<std::uint32_t>(size);
-    return next_entry_++;
-}
-
 // A share of a part is not in the requester's partition: it comes from DRAM, or from its home.
-void TileL2::miss(Picoseconds looked_up, std::uint32_t id, std::uint32_t partition, std::uint32_t home,
+void TileL2::miss(Picoseconds looked_up, const Box& box, std::uint32_t partition, std::uint32_t home,
                   Share share) {
-    const Box box = boxes_.at(id);
     const BoxPart& asked = boxes_.shape(box).part[home];
     const bool after = held(box.before, partition, home);
     const std::uint32_t missed = share_of(after ? asked.missed_after : asked.missed, share);
@@ -246,143 +274,99 @@ void TileL2::miss(Picoseconds looked_up, std::uint32_t id, std::uint32_t partiti
     events_[Event::TexReadPromoted] += fetched - missed;
     hold(box.region, partition, home, asked.lines);
     if (home == partition) {
-        ask_dram(looked_up + t_.miss, id, home, fetched, share);
-        return;
-    }
-    Part& there = part(box.region, partition, home);
-    expect(there, share);
-    there.sectors = fetched;
-    wheel_.push(looked_up + t_.miss + t_.fabric_request, {id, partition, TileEvent::Kind::HomeLookup});
-}
-
-void TileL2::expect(Part& part, Share share) {
-    part.awaited = true;
-    part.opens = part.last = kUnknown;
-    part.filling = static_cast<std::uint16_t>(share);
-}
-
-void TileL2::await(std::uint32_t index, std::uint32_t home, Part& there) {
-    Entry& entry = entries_[index];
-    if (there.awaited) {
-        ++entry.unresolved;
-        entry.next_waiting[home] = there.first_waiting;
-        there.first_waiting = static_cast<std::int32_t>(index);
+        ask_dram(looked_up + t_.miss, box, home, fetched, share);
     } else {
-        entry.opens = std::min(entry.opens, there.opens);
-        entry.done = std::max(entry.done, there.last);
+        ask_home(looked_up + t_.miss + t_.fabric_request, box, home, fetched, share);
     }
 }
 
-// Sends a share of a part's lines to DRAM.
-void TileL2::ask_dram(Picoseconds at, std::uint32_t id, std::uint32_t home, std::uint32_t sectors,
+// Sends a share of a part's lines to DRAM, whose queue as the last line of the first step will find it gives
+// the time at which the part lands.
+void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors,
                       Share share) {
-    const Box box = boxes_.at(id);
     Part& there = part(box.region, home, home);
     events_[Event::FillSectors] += sectors;
-    const Picoseconds half = paces_.of(box.shape).half_span;
-    flows_.add(dram_of(home), flows_.span(at - half, at + half),
-               turns_[box.shape].part[home].dram * share / kAll);
-    expect(there, share);
-    wheel_.push(at - paces_.of(box.shape).first_step_to_middle(), {id, home, TileEvent::Kind::Fetch});
-}
-
-// DRAM's queue as the last line has found it gives the time at which the part lands.
-void TileL2::fetch(Picoseconds now, std::uint32_t id, std::uint32_t home) {
-    const Box box = boxes_.at(id);
-    Part& there = part(box.region, home, home);
-    const Picoseconds turn =
-        now + paces_.of(box.shape).first_step_to_middle() + flows_.backlog(dram_of(home), now);
-    const double log_lines =
-        turns_[box.shape].part[home].log_lines + static_cast<double>(log_share_[there.filling]);
-    const Picoseconds last = turn + t_.dram + curve_.slowest(log_lines, random_);
-    there.awaited = false;
+    const BoxPace& pace = paces_.of(box.shape);
+    const Turns& turns = turns_[box.shape].part[home];
+    flows_.add(dram_of(home), flows_.span(at - pace.half_span, at + pace.half_span),
+               turns.dram * share / kAll);
+    there.queued = at - pace.first_step_to_middle();
+    const Picoseconds wait = flows_.foresee(dram_of(home), there.queued);
+    const Picoseconds turn = at + wait;
+    const double log_lines = turns.log_lines + static_cast<double>(log_share_[share]);
     there.opens = turn + dram_opens_;
-    there.last = std::max(last, there.opens + 1);
-    resolve(now, there, home);
-    if (!there.copy_waits) return;
-    there.copy_waits = false;
-    reply(there.opens, id, home ^ 1u);
+    there.last = std::max(turn + t_.dram + curve_.slowest(log_lines, random_), there.opens + 1);
+    there.wait = static_cast<std::int32_t>(wait);
+    there.filling = static_cast<std::uint16_t>(share);
+    there.far_at = 0;
+    there.expected = true;
+    ++there.fetch;
 }
 
-void TileL2::home_lookup(Picoseconds now, std::uint32_t id, std::uint32_t asking) {
-    const Box box = boxes_.at(id);
-    const std::uint32_t home = asking ^ 1u;
+// A share of a part's lines is looked up at its home, for the other partition, from `at` on.
+void TileL2::ask_home(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors,
+                      Share share) {
     const BoxPart& asked = boxes_.shape(box).part[home];
-    const Part& copy = part(box.region, asking, home);
-    Part& there = part(box.region, home, home);
-    Slices& slices = slices_[home];
+    Part& copy = part(box.region, home ^ 1u, home);
+    copy.sectors = sectors;
+    copy.filling = static_cast<std::uint16_t>(share);
     const Picoseconds looked_up =
-        look_up(home, now, box.shape, turns_[box.shape].part[home].tag * copy.filling / kAll);
-    events_[Event::FabricRequests] += share_of(asked.requests, copy.filling);
-    events_[Event::FabricReadSectors] += copy.sectors;
-    const Share share = missing(box.region, home, home);
-    if (share == 0) {
-        events_[Event::FabricReadHits] += copy.sectors;
-        slices.log.use(unit_of(box.region, home));
+        look_up(home, at, box.shape, turns_[box.shape].part[home].tag * share / kAll);
+    events_[Event::FabricRequests] += share_of(asked.requests, share);
+    events_[Event::FabricReadSectors] += sectors;
+    const Share not_there = missing(box.region, home, home);
+    if (not_there == 0) {
+        events_[Event::FabricReadHits] += sectors;
+        slices_[home].log.use(unit_of(box.region, home));
     } else {
         const std::uint32_t whole = held(box.before, home, home) ? asked.fetched_after : asked.fetched;
-        const std::uint32_t fetched = std::min(copy.sectors, share_of(whole, share));
+        const std::uint32_t fetched = std::min(sectors, share_of(whole, not_there));
         events_[Event::FabricReadMisses] += fetched;
-        events_[Event::FabricReadHits] += copy.sectors - fetched;
+        events_[Event::FabricReadHits] += sectors - fetched;
         hold(box.region, home, home, asked.lines);
-        ask_dram(looked_up + t_.miss, id, home, fetched, share);
+        ask_dram(looked_up + t_.miss, box, home, fetched, not_there);
+        part(box.region, home, home).far_at = looked_up;
     }
-    if (there.awaited) {
-        there.copy_waits = true;
-    } else {
-        reply(looked_up + t_.hit, id, asking);
-    }
+    reply(looked_up + t_.hit, box, home);
 }
 
 // The home's lines leave for the copy as they are there, from `found` on.
-void TileL2::reply(Picoseconds found, std::uint32_t id, std::uint32_t asking) {
-    const Box box = boxes_.at(id);
-    const std::uint32_t home = asking ^ 1u;
-    const Picoseconds half = paces_.of(box.shape).half_span;
+void TileL2::reply(Picoseconds found, const Box& box, std::uint32_t home) {
     const Turns& turns = turns_[box.shape].part[home];
+    const BoxPace& pace = paces_.of(box.shape);
     const Part& there = part(box.region, home, home);
-    Part& copy = part(box.region, asking, home);
+    Part& copy = part(box.region, home ^ 1u, home);
     const Picoseconds first = std::max(found, there.opens), last = std::max(found, there.last);
-    copy.opens = first + t_.fabric_reply;
-    copy.last = copy.opens + std::max<Picoseconds>(last - first, 1);
-    const Flows::Span span = flows_.span(first - half, last + half);
+    const Flows::Span span = flows_.span(first - pace.half_span, last + pace.half_span);
     flows_.add(output_of(home), span, turns.output * copy.filling / kAll);
     flows_.add(fabric_of(home), span, turns.fabric * copy.filling / kAll);
-    wheel_.push(last - paces_.of(box.shape).first_step_to_middle(), {id, asking, TileEvent::Kind::HomeReply});
+    copy.queued = found;
+    copy.of_fetch = there.fetch;
+    copy.expected = true;
+    ++copy.fetch;
+    leave_home(copy, there, home, box.shape);
 }
 
-// The last line is ready to leave its home, and now waits for its slice's output port and the fabric.
-void TileL2::home_reply(Picoseconds now, std::uint32_t id, std::uint32_t asked) {
-    const Box box = boxes_.at(id);
-    const std::uint32_t home = asked ^ 1u;
-    Part& copy = part(box.region, asked, home);
-    const Picoseconds wait =
-        std::max(flows_.backlog(output_of(home), now), flows_.backlog(fabric_of(home), now));
-    const Picoseconds last = now + paces_.of(box.shape).first_step_to_middle() + wait + t_.fabric_reply;
-    copy.last = std::max(last, copy.opens + 1);
-    copy.awaited = false;
-    resolve(now, copy, home);
-}
-
-// It is known when a part will have landed.
-void TileL2::resolve(Picoseconds now, Part& there, std::uint32_t home) {
-    for (std::int32_t i = there.first_waiting; i >= 0;) {
-        Entry& entry = entries_[static_cast<std::size_t>(i)];
-        const Landings& landings = landings_[static_cast<std::size_t>(i)];
-        i = entry.next_waiting[home];
-        entry.opens = std::min(entry.opens, there.opens);
-        entry.done = std::max(entry.done, there.last);
-        if (--entry.unresolved != 0) continue;
-        answer(now, entry);
-        const Picoseconds at = last_at_gpc(entry);
-        for (std::size_t n = 0; n < entry.requesters; ++n)
-            arrivals_.push_back({at, entry.shape, landings[n]});
-    }
-    there.first_waiting = -1;
+// A box of the home's own SMs is there before what the other partition has asked for, though that had left
+// first: it is the one that misses, and what it brings is on its way by so much sooner.
+void TileL2::be_first(Picoseconds looked_up, const Box& box, std::uint32_t home) {
+    const BoxPart& asked = boxes_.shape(box).part[home];
+    Part& there = part(box.region, home, home);
+    const Part& copy = part(box.region, home ^ 1u, home);
+    const std::uint32_t fetched = std::min(copy.sectors, share_of(asked.fetched, there.filling));
+    events_[Event::FabricReadMisses] -= fetched;
+    events_[Event::FabricReadHits] += fetched;
+    events_[Event::TexReadMisses] += std::min(asked.missed, fetched);
+    events_[Event::TexReadPromoted] += fetched - std::min(asked.missed, fetched);
+    const Picoseconds sooner = there.far_at - looked_up;
+    there.opens -= sooner;
+    there.last -= sooner;
+    there.queued -= sooner;
+    there.far_at = 0;
 }
 
 void TileL2::write(Picoseconds now, std::uint32_t id, std::uint32_t gpc) {
-    const Box box = boxes_.at(id);
+    const Box& box = boxes_.at(id);
     const BoxShape& shape = boxes_.shape(box);
     const std::uint32_t partition = partition_of_gpc_[gpc];
     events_[Event::TexRequests] += shape.requests;
@@ -393,28 +377,27 @@ void TileL2::write(Picoseconds now, std::uint32_t id, std::uint32_t gpc) {
         const Turns& turns = turns_[box.shape].part[home];
         const Picoseconds looked_up = look_up(partition, now, box.shape, turns.tag_write);
         if (home == partition) {
-            store(looked_up, id, home, false);
+            store(looked_up, box, home, false);
             continue;
         }
         keep_copy(looked_up, box.region, partition, home, written);
         const Picoseconds half = paces_.of(box.shape).half_span;
         flows_.add(fabric_of(partition), flows_.span(looked_up - half, looked_up + half), turns.fabric);
-        wheel_.push(looked_up + t_.fabric_request, {id, partition, TileEvent::Kind::HomeWrite});
+        wheel_.push(looked_up + t_.fabric_request, {box.id, partition, TileEvent::Kind::HomeWrite});
     }
 }
 
 void TileL2::home_write(Picoseconds now, std::uint32_t id, std::uint32_t from) {
-    const Box box = boxes_.at(id);
+    const Box& box = boxes_.at(id);
     const std::uint32_t home = from ^ 1u;
     const BoxPart& written = boxes_.shape(box).part[home];
     events_[Event::FabricRequests] += written.requests;
     events_[Event::FabricWriteSectors] += written.sectors;
-    store(look_up(home, now, box.shape, turns_[box.shape].part[home].tag_write), id, home, true);
+    store(look_up(home, now, box.shape, turns_[box.shape].part[home].tag_write), box, home, true);
 }
 
 // Writes to the home. What is not wholly written and not there is fetched first.
-void TileL2::store(Picoseconds looked_up, std::uint32_t id, std::uint32_t home, bool far) {
-    const Box box = boxes_.at(id);
+void TileL2::store(Picoseconds looked_up, const Box& box, std::uint32_t home, bool far) {
     const BoxPart& written = boxes_.shape(box).part[home];
     const Share share = missing(box.region, home, home);
     Slices& slices = slices_[home];
@@ -425,9 +408,9 @@ void TileL2::store(Picoseconds looked_up, std::uint32_t id, std::uint32_t home, 
         hold(box.region, home, home, written.lines);
         const std::uint32_t fetched = share_of(written.partial, share);
         if (fetched > 0) {
-            ask_dram(looked_up + t_.miss, id, home, fetched, share);
+            ask_dram(looked_up + t_.miss, box, home, fetched, share);
             events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] += fetched;
-        } else if (!there.awaited) {
+        } else if (looked_up >= there.last) {
             there.opens = there.last = looked_up;
         }
     }
@@ -454,7 +437,7 @@ void TileL2::keep_copy(Picoseconds now, std::uint32_t region, std::uint32_t part
     }
     hold(region, partition, home, written.lines);
     Part& copy = part(region, partition, home);
-    if (copy.awaited) return;
+    if (now < copy.last) return;
     copy.opens = copy.last = now;
 }
 
@@ -479,13 +462,11 @@ void TileL2::write_back(Part& written, std::uint32_t partition, std::uint32_t se
     flows_.add(dram_of(partition), flows_.span(0, 0), static_cast<Picoseconds>(sectors * dram_sector_));
 }
 
-// All that the entry waits for is known: its data takes its turns at the ports.
-void TileL2::answer(Picoseconds now, Entry& entry) {
+// The entry's data takes its turns at the ports.
+void TileL2::answer(Picoseconds now, const Entry& entry) {
     const Stream stream = stream_of(entry);
-    if (entry.late()) {
-        flows_.add(output_of(partition_of_gpc_[entry.gpc]), flows_.span(stream.from, stream.to),
-                   turns_[entry.shape].output);
-    }
+    flows_.add(output_of(partition_of_gpc_[entry.gpc]), flows_.span(stream.from, stream.to),
+               turns_[entry.shape].output);
     // What waits for the slices' outputs comes later.
     const Picoseconds way = t_.slice_to_sm + flows_.backlog(output_of(partition_of_gpc_[entry.gpc]), now);
     flows_.add(port_of(entry.gpc), flows_.span(std::max(now, stream.from) + way, stream.to + way),

@@ -6,6 +6,13 @@
 // A box's lines follow each other at a constant pace, and a box is met where its middle line is. What happens
 // to a share of its lines only (some have landed when the next SM asks) is counted as a share; who waits for
 // whom is decided by the larger one.
+//
+// What becomes of a box is worked out when it leaves its SM, on its whole way: no event of its own follows
+// it. Two things are not known then. Queues that it reaches later (DRAM's, the fabric's) are taken to be as
+// long as they are now, and looked up in what they remember when somebody has to know, which is after the box
+// was in them. And a request that has to cross the fabric is at the other partition later than what that
+// one's own SMs put after it: the lookups' times, not the order in which they are put, say who has missed
+// (be_first()).
 #pragma once
 
 #include <array>
@@ -33,6 +40,8 @@ namespace l2lens {
 
 class TileL2 {
 public:
+    static constexpr std::uint32_t kNotLate = 0;  // no entry has this number
+
     // The parameters of the machine hold for a model that simulates one line of `lines_per_line`.
     TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, int ctas_per_sm,
            double lines_per_line, std::uint64_t seed, TileWheel& wheel);
@@ -42,33 +51,35 @@ public:
     // time.
     Picoseconds way_in() const { return way_in_; }
 
-    static constexpr Picoseconds kUnknown = std::numeric_limits<Picoseconds>::max() / 2;
-
-    // A box's data, as it would be at a GPC if none of the ports on the way were busy.
-    struct Arrival {
-        Picoseconds at = kUnknown;  // its last line
+    // A box on its way to an SM: when its last line is at the GPC, if none of the ports from there on are
+    // busy.
+    struct Coming {
+        Picoseconds at = 0;
         std::uint32_t shape = 0;
-        Landing landing;
+        std::uint32_t entry = kNotLate;  // number of the one that waits for it
     };
-
-    // A box that an SM asks for at `now`; its middle line is at the slices at `reached`, soon after. Returns
-    // when its last line is at the GPC, or kUnknown: then it will be among the arrivals.
-    Picoseconds read(Picoseconds now, Picoseconds reached, std::uint32_t box, std::uint32_t gpc,
-                     Landing landing);
+    // A box that an SM asks for at `now`; its middle line is at the slices at `reached`, soon after. All that
+    // becomes of it is worked out at once, with the queues as far as they are known. `alone`: nobody may join
+    // it, nor it others.
+    Coming read(Picoseconds now, Picoseconds reached, const Box& box, std::uint32_t gpc, bool alone);
+    // Fetches what read() will look at first.
+    void prefetch(const Box& box, std::uint32_t gpc) const {
+        if (max_requesters_ > 1)
+            __builtin_prefetch(&entries_[opened_[static_cast<std::uint64_t>(box.id) * gpcs_ + gpc]], 1);
+        const std::uint32_t partition = partition_of_gpc_[gpc];
+        __builtin_prefetch(&parts_[parts_index(box.region, partition)], 1);
+        slices_[partition].log.prefetch(unit_of(box.region, 0));
+    }
+    // The box's time with the queues as they were.
+    Picoseconds settled(const Coming& box) { return box.entry == kNotLate ? box.at : settled_late(box); }
     void write(Picoseconds now, std::uint32_t box, std::uint32_t gpc);
-    void home_lookup(Picoseconds now, std::uint32_t box, std::uint32_t asking);
-    void fetch(Picoseconds now, std::uint32_t box, std::uint32_t home);
-    void home_reply(Picoseconds now, std::uint32_t box, std::uint32_t asked);
     void home_write(Picoseconds now, std::uint32_t box, std::uint32_t from);
 
-    // What has become known since the list was last cleared.
-    std::vector<Arrival>& arrivals() { return arrivals_; }
-
-    // When a last line that could be at its GPC at `at` is through its slice's output port and the GPC's.
+    // How long a last line that could be at its GPC at `at` waits for its slice's output port and the GPC's.
     // For times past, as far as the flows are remembered.
-    Picoseconds passes(Picoseconds at, std::uint32_t gpc) {
-        const Picoseconds there = at + flows_.backlog(output_of(partition_of_gpc_[gpc]), at - t_.slice_to_sm);
-        return there + flows_.backlog(port_of(gpc), there);
+    Picoseconds waits(Picoseconds at, std::uint32_t gpc) const {
+        const Picoseconds wait = flows_.backlog(output_of(partition_of_gpc_[gpc]), at - t_.slice_to_sm);
+        return wait + flows_.backlog(port_of(gpc), at + wait);
     }
     // The L2's time has come to `now`.
     void advance(Picoseconds now) { flows_.advance(now); }
@@ -78,36 +89,45 @@ public:
 
 private:
     static constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
+    static constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max() / 2;
 
     // A coalescer entry: SMs of a GPC that wait for the same box. Times are those of its middle line.
     struct alignas(64) Entry {
         Picoseconds looked_up = 0;
-        Picoseconds opens = kUnknown;  // what was not there begins to land
-        Picoseconds done = 0;          // what comes last is there
-        std::uint64_t key = kNoKey;    // box and GPC
+        Picoseconds opens = kNever;  // what was not there begins to land
+        Picoseconds done = 0;        // what comes last is there
+        std::uint64_t key = kNoKey;  // box and GPC
+        std::uint32_t region = 0;
         std::uint32_t shape = 0;
+        std::uint32_t number = 0;  // of all entries; the table holds the youngest ones
         std::uint8_t gpc = 0;
         std::uint8_t requesters = 0;
-        std::uint8_t unresolved = 0;                      // parts of which nobody knows when they will land
         std::array<std::uint16_t, kMostHomes> pending{};  // share of each part that was on its way
-        std::array<std::int32_t, kMostHomes> next_waiting{};  // entry that waits for the same part
+        std::array<std::uint16_t, kMostHomes> fetch{};    // and which fetch of it that is
 
         bool late() const { return (pending[0] | pending[1]) != 0; }
     };
     static_assert(sizeof(Entry) == 64);
-    using Landings = std::array<Landing, kMaxRequesters>;  // of an entry's requesters
 
-    // The lines of a region with one home, in one partition.
+    // The lines of a region with one home, in one partition. Of what is on its way the times are those that
+    // are expected, until somebody has to know.
     struct Part {
-        Picoseconds opens = 0;            // its first line lands; kUnknown while it is awaited
-        Picoseconds last = 0;             // and its last one
-        std::uint32_t sectors = 0;        // at home: those to write back; a copy: those its home is asked for
-        std::int32_t first_waiting = -1;  // entries that await it
-        std::uint16_t filling = 0;        // share of its lines that are landing, or were last to
-        bool awaited = false;             // on its way, and when it will have landed is not known yet
-        bool copy_waits = false;          // so does the other partition's copy
+        Picoseconds opens = 0;       // its first line lands
+        Picoseconds last = 0;        // and its last one
+        Picoseconds queued = 0;      // at home: at DRAM; a copy: its lines have been found at home
+        Picoseconds far_at = 0;      // at home: when the other partition asked for what was not there
+        std::int32_t wait = 0;       // at home: in DRAM's queue
+        std::uint32_t sectors = 0;   // at home: those to write back; a copy: those its home is asked for
+        std::uint16_t filling = 0;   // share of its lines that are landing, or were last to
+        std::uint16_t fetch = 0;     // how often it was fetched
+        std::uint16_t of_fetch = 0;  // a copy: of its home's
+        bool expected = false;       // its times are not yet looked up
     };
-    static_assert(sizeof(Part) == 32);
+    static_assert(sizeof(Part) == 48);
+    // The parts of a region that one partition holds, by home.
+    struct Parts {
+        std::array<Part, kMostHomes> of_home;
+    };
 
     // All slices of a partition together.
     struct Slices {
@@ -127,16 +147,12 @@ private:
     static std::size_t port_of(std::size_t gpc) { return 4 * kMostHomes + gpc; }
     // A box's lines, the middle one at `middle`, at the tags of a partition: when that one is looked up.
     Picoseconds look_up(std::size_t partition, Picoseconds middle, std::uint32_t shape, Picoseconds turns) {
+        if (!tags_wait_) return middle;
         const Picoseconds half = paces_.of(shape).half_span;
         const Picoseconds wait = flows_.expected(tag_of(partition), middle);
         flows_.add_foreseen(tag_of(partition), flows_.span(middle - half, middle + half), turns);
         return middle + wait;
     }
-
-    // The parts of a region that one partition holds, by home: side by side in a cache line.
-    struct alignas(64) Parts {
-        std::array<Part, kMostHomes> of_home;
-    };
 
     // Turns of a partition's servers that a part of a box takes, all its lines together.
     struct Turns {
@@ -156,6 +172,7 @@ private:
     };
 
     Turns turns_of(const BoxPart& part) const;
+    bool tags_are_busy() const;
     std::array<std::int64_t, kSetClasses> capacities() const;
 
     static std::size_t parts_index(std::uint32_t region, std::uint32_t partition) {
@@ -180,39 +197,40 @@ private:
         return share_of(part.filling, curve_.missing(now, part.opens, part.last));
     }
 
-    // A multicast is no other's to join, and joins none; nor is a box of shifted rows.
-    bool joins_others(Landing landing, const Box& box) const {
-        return max_requesters_ > 1 && landing.axis() == Landing::kNoAxis && !boxes_.shape(box).shifted;
-    }
     // Is nothing of an entry left to join at `reached`?
     bool over(const Entry& entry, Picoseconds reached) const {
-        return reached - entry.looked_up >= longest_hit_ && reached >= entry.done && entry.unresolved == 0;
+        return reached - entry.looked_up >= longest_hit_ && reached >= entry.done;
     }
-    bool join(Picoseconds reached, const Box& box, std::uint32_t partition, std::uint32_t index,
-              Landing landing);
+    bool join(Picoseconds reached, const Box& box, std::uint32_t partition, Entry& open);
     Share joins(Picoseconds now, const Entry& entry, const Part& part, std::size_t home) const;
     Share within_hit(Picoseconds since_lookup) const;
-    std::uint32_t take_entry();
     bool all_there(Picoseconds reached, std::uint32_t region, std::uint32_t partition) const;
-    void look_for_parts(Picoseconds reached, std::uint32_t id, std::uint32_t partition, std::uint32_t index);
-    void miss(Picoseconds looked_up, std::uint32_t id, std::uint32_t partition, std::uint32_t home,
+    void look_for_parts(Picoseconds reached, const Box& box, std::uint32_t partition, Entry& entry);
+    void miss(Picoseconds looked_up, const Box& box, std::uint32_t partition, std::uint32_t home,
               Share share);
-    void await(std::uint32_t index, std::uint32_t home, Part& there);
-    static void expect(Part& part, Share share);
-    void ask_dram(Picoseconds at, std::uint32_t box, std::uint32_t home, std::uint32_t sectors, Share share);
-    void reply(Picoseconds found, std::uint32_t box, std::uint32_t asking);
-    void resolve(Picoseconds now, Part& part, std::uint32_t home);
+    void ask_home(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share);
+    void ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share);
+    void reply(Picoseconds found, const Box& box, std::uint32_t home);
+    void be_first(Picoseconds looked_up, const Box& box, std::uint32_t home);
     void hold(std::uint32_t region, std::uint32_t partition, std::uint32_t home, std::uint32_t lines);
     void let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t holders);
     void write_back(Part& part, std::uint32_t partition, std::uint32_t sectors);
     void keep_copy(Picoseconds now, std::uint32_t region, std::uint32_t partition, std::uint32_t home,
                    const BoxPart& written);
-    void store(Picoseconds looked_up, std::uint32_t box, std::uint32_t home, bool far);
-    Picoseconds last_at_gpc(const Entry& entry) const {
-        return entry.done + paces_.of(entry.shape).half_span + t_.slice_to_sm;
+    void store(Picoseconds looked_up, const Box& box, std::uint32_t home, bool far);
+    Coming coming(const Entry& entry) const {
+        return {entry.done + way_back(entry.shape), entry.shape, entry.late() ? entry.number : kNotLate};
     }
+    // From a box's middle line at the slices to its last one at a GPC.
+    Picoseconds way_back(std::uint32_t shape) const { return paces_.of(shape).half_span + t_.slice_to_sm; }
+    Entry& entry_of(std::uint32_t number) { return entries_[number & (entries_.size() - 1)]; }
+    Picoseconds settled_late(const Coming& box);
+    void settle(Part& there, std::uint32_t region, std::uint32_t partition, std::uint32_t home,
+                std::uint32_t shape);
+    void settle_home(Part& there, std::uint32_t home);
+    void leave_home(Part& copy, const Part& there, std::uint32_t home, std::uint32_t shape) const;
     Stream stream_of(const Entry& entry) const;
-    void answer(Picoseconds now, Entry& entry);
+    void answer(Picoseconds now, const Entry& entry);
 
     const Machine& machine_;
     const BoxTable& boxes_;
@@ -225,6 +243,7 @@ private:
     double dram_sector_;      // all slices of a partition together
     Picoseconds hit_ramp_;
     Picoseconds longest_hit_;  // a hit's entry may be joined
+    bool tags_wait_;           // lookups may come faster than tags take them
     LandingCurve curve_;
     std::array<float, kAll + 1> log_share_{};  // ln of a share
     int max_requesters_;
@@ -236,9 +255,7 @@ private:
     std::vector<Slices> slices_;         // per partition
     std::vector<std::uint32_t> opened_;  // per box and GPC: its last entry
     std::vector<Entry> entries_;         // taken in turn; long over when its turn comes again
-    std::vector<Landings> landings_;     // theirs
-    std::uint32_t next_entry_ = 0;
-    std::vector<Arrival> arrivals_;
+    std::uint32_t last_entry_ = 0;
     RandomStream random_;
     Events events_;
 };

@@ -94,14 +94,6 @@ private:
         switch (event.kind) {
             case Kind::Write:
                 return l2_.write(now, event.a, event.b);
-            case Kind::HomeLookup:
-                return l2_.home_lookup(now, event.a, event.b);
-            case Kind::Fetch:
-                l2_.fetch(now, event.a, event.b);
-                return ctas_->take_arrivals(now);
-            case Kind::HomeReply:
-                l2_.home_reply(now, event.a, event.b);
-                return ctas_->take_arrivals(now);
             case Kind::HomeWrite:
                 return l2_.home_write(now, event.a, event.b);
             case Kind::Exit:

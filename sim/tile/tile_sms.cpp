@@ -63,11 +63,6 @@ TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes
     }
     for (SmState& sm : sms_) sm.own_way = sm.latency - from_ns(machine.latency.sm_to_slice_ns);
     slots_.resize(sms_.size() * static_cast<std::size_t>(ctas_per_sm));
-    if (slots_.size() > Landing::kMostSlots) {
-        throw BadInput(kernel_.name + ": " + std::to_string(slots_.size()) + " CTAs would run at once on " +
-                       machine.name + "; the tile engine follows at most " +
-                       std::to_string(Landing::kMostSlots));
-    }
     ring_.resize(slots_.size() * static_cast<std::size_t>(stages_));
     stage_free_.resize(ring_.size());
     leaves_.resize(slots_.size() * static_cast<std::size_t>(lead_));
@@ -180,35 +175,19 @@ void TileSms::begin(Picoseconds now, std::int32_t index) {
     schedule(now, index);
 }
 
-void TileSms::take_arrivals(Picoseconds now) {
-    for (const TileL2::Arrival& arrival : l2_.arrivals()) {
-        const std::size_t number = arrival.landing.stage();
-        const auto arrive = [&](std::int32_t index) {
-            add_box(index, number, {arrival.at, arrival.shape});
-            one_less_missing(now, index, number);
-        };
-        if (arrival.landing.axis() == Landing::kNoAxis) {
-            arrive(arrival.landing.slot());
-        } else {
-            for_each_receiver(arrival.landing.slot(), arrival.landing.axis(), arrive);
-        }
-    }
-    l2_.arrivals().clear();
-}
-
-// Of one of a stage's boxes it is known when it will be at its GPC.
-void TileSms::add_box(std::int32_t index, std::size_t number, Coming box) {
+// One of a stage's boxes will be at its GPC at a time that is known.
+void TileSms::add_box(std::int32_t index, std::size_t number, const TileL2::Coming& box) {
     Stage& to = stage(index, number);
-    Coming* first = &coming(index, number);
-    Coming* place = first + to.boxes++;
+    TileL2::Coming* first = &coming(index, number);
+    TileL2::Coming* place = first + to.boxes++;
     for (; place > first && place[-1].at > box.at; --place) place[0] = place[-1];
     *place = box;
     to.ready = std::max(to.ready, box.at);
 }
 
-void TileSms::one_less_missing(Picoseconds now, std::int32_t index, std::size_t number) {
-    Stage& of = stage(index, number);
-    if (--of.missing > 0) return;
+// A stage's boxes have left.
+void TileSms::on_their_way(Picoseconds now, std::int32_t index, std::size_t number) {
+    const Stage& of = stage(index, number);
     if (ctas_per_sm_ > 1 && of.boxes > 0) {
         // Who else uses the SM's port must find it as it is then.
         wheel_.push(of.ready, {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(number),
@@ -228,10 +207,11 @@ void TileSms::on_landed(Picoseconds now, std::int32_t index, std::size_t number)
 void TileSms::pass_ports(std::int32_t index, std::size_t number) {
     Stage& of = stage(index, number);
     SmState& sm = sm_of(slot(index));
-    const Coming* box = &coming(index, number);
+    const TileL2::Coming* box = &coming(index, number);
     for (; of.boxes > 0; --of.boxes, ++box) {
         const BoxPace& pace = paces_.of(box->shape);
-        const Picoseconds through = l2_.passes(box->at, sm.gpc);
+        const Picoseconds at = l2_.settled(*box);
+        const Picoseconds through = at + l2_.waits(at, sm.gpc);
         of.ready =
             std::max(of.ready, sm.port.take_stream(through, 2 * pace.half_span, pace.in_sm, pace.last_in_sm));
     }
@@ -242,7 +222,7 @@ void TileSms::schedule(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     if (s.scheduled || !s.permitted || s.math.step >= s.steps || s.math.unit >= s.load.unit) return;
     const Stage& next = stage(index, stage_of(s.math.unit));
-    if (next.missing > 0 || (ctas_per_sm_ > 1 && next.boxes > 0)) return;
+    if (ctas_per_sm_ > 1 && next.boxes > 0) return;
     Picoseconds at = std::max({next.ready - next.spread, s.permit, s.epilogue_until});
     if (one_event_) at = std::max(at, s.last_done);
     s.scheduled = true;
@@ -406,9 +386,9 @@ void TileSms::on_load(Picoseconds now, std::int32_t index) {
     while (may_load(s, s.load)) {
         const std::size_t number = stage_of(s.load.unit);
         const Leave leave = leave_of(s.load, index);
-        stage(index, number) = {leave.last, 1, 0, 0};
+        stage(index, number) = {leave.last, 0, 0};
         issue_loads(now, leave, index);
-        one_less_missing(now, index, number);
+        on_their_way(now, index, number);
     }
 }
 
@@ -423,18 +403,16 @@ void TileSms::load_cluster(Picoseconds now, std::int32_t index) {
     });
     if (!all) return;
     for_each_member(index, [&](std::int32_t member) {
-        stage(member, stage_of(slot(member).load.unit)) = {leave.last, 1, 0, 0};
+        stage(member, stage_of(slot(member).load.unit)) = {leave.last, 0, 0};
     });
     const Picoseconds signal = cycles(machine_.latency.sm_to_sm_cycles);
     const Leave heard{leave.first + signal, leave.last + signal};  // by the others
     for_each_member(index,
                     [&](std::int32_t member) { issue_loads(now, member == index ? leave : heard, member); });
-    for_each_member(index, [&](std::int32_t member) {
-        one_less_missing(now, member, stage_of(slot(member).load.unit - 1));
-    });
+    for_each_member(
+        index, [&](std::int32_t member) { on_their_way(now, member, stage_of(slot(member).load.unit - 1)); });
 }
 
-// The stage counts one missing box more than there are until all are on their way.
 void TileSms::issue_loads(Picoseconds now, Leave leave, std::int32_t index) {
     Slot& s = slot(index);
     SmState& sm = sm_of(s);
@@ -445,30 +423,20 @@ void TileSms::issue_loads(Picoseconds now, Leave leave, std::int32_t index) {
     const Picoseconds middle = load_issue_ + sm.latency - l2_.way_in() + spread / 2;
     Picoseconds start = begin;
     for (const std::int32_t walk : work_.loads(phase_of(s, unit))) {
-        const std::uint32_t id = boxes_.box(walk, unit.in_phase);
-        const std::uint32_t shape = boxes_.at(id).shape;
-        const BoxPace& pace = paces_.of(shape);
+        const Box& box = boxes_.box(walk, unit.in_phase);
+        const BoxPace& pace = paces_.of(box.shape);
         if (pace.busy == 0) continue;  // wholly outside its tensor
         const Picoseconds reached = start + middle + pace.half_step;
         start += pace.busy;
         const BoxTable::Cast cast = boxes_.cast(walk);
-        if (cast.receivers == 1) {
-            const Landing landing = Landing::of(index, ring, Landing::kNoAxis);
-            const Picoseconds there = l2_.read(now, reached, id, sm.gpc, landing);
-            if (there == TileL2::kUnknown) {
-                ++stage(index, ring).missing;
-            } else {
-                add_box(index, ring, {there, shape});
-            }
-            continue;
+        const bool multicast = cast.receivers > 1;  // no other's to join, and joins none
+        const TileL2::Coming coming = l2_.read(now, reached, box, sm.gpc, multicast);
+        if (!multicast) {
+            add_box(index, ring, coming);
+        } else {
+            for_each_receiver(index, cast.axis,
+                              [&](std::int32_t receiver) { add_box(receiver, ring, coming); });
         }
-        for_each_receiver(index, cast.axis, [&](std::int32_t receiver) { ++stage(receiver, ring).missing; });
-        const Picoseconds there = l2_.read(now, reached, id, sm.gpc, Landing::of(index, ring, cast.axis));
-        if (there == TileL2::kUnknown) continue;
-        for_each_receiver(index, cast.axis, [&](std::int32_t receiver) {
-            add_box(receiver, ring, {there, shape});
-            --stage(receiver, ring).missing;
-        });
     }
     const Picoseconds of_step = start - begin;
     stage(index, ring).spread = spread;
@@ -481,11 +449,11 @@ void TileSms::issue_stores(Picoseconds at, std::int32_t index, const Work::Phase
     const SmState& sm = sm_of(s);
     Picoseconds start = std::max(at, sm.engine_free);
     for (const std::int32_t walk : work_.stores(phase)) {
-        const std::uint32_t id = boxes_.box(walk, k);
-        const BoxPace& pace = paces_.of(boxes_.at(id).shape);
+        const Box& box = boxes_.box(walk, k);
+        const BoxPace& pace = paces_.of(box.shape);
         if (pace.busy == 0) continue;
         wheel_.push(start + load_issue_ + sm.latency - l2_.way_in() + pace.half_span,
-                    {id, sm.gpc, TileEvent::Kind::Write});
+                    {box.id, sm.gpc, TileEvent::Kind::Write});
         start += pace.busy;
     }
 }

@@ -6,7 +6,8 @@
 // in what the ports remember, and the next loads leave. A box is put to the L2 when it leaves its SM, with
 // the time at which it will be there: all boxes have the same way to go, but for some nanoseconds. When the
 // math of a CTA that has its SM to itself ends is then known; CTAs that share tensor cores, and producers
-// that wait for a step's end, take a second event for that.
+// that wait for a step's end, take a second event for that. CTAs that share neither an SM nor a cluster have
+// a loop of their own (lone_ctas.hpp).
 #pragma once
 
 #include <array>
@@ -35,8 +36,6 @@ public:
 
     // Places a CTA; it begins to load after its prologue.
     void start(const Start& start);
-    // The L2 has found out when boxes will be there.
-    void take_arrivals(Picoseconds now);
     // An event of a CTA, but for its exit.
     void handle(Picoseconds now, const TileEvent& event);
 
@@ -53,20 +52,14 @@ public:
 private:
     // A step's boxes.
     struct Stage {
-        Picoseconds ready = 0;     // nothing of it is there before; with its boxes, all of it
-        std::int32_t missing = 0;  // boxes of which it is not known when they will be there
-        std::int32_t boxes = 0;    // that have not gone through the ports
-        Picoseconds spread = 0;    // by so much did its first step leave before its last one
+        Picoseconds ready = 0;   // nothing of it is there before; with its boxes, all of it
+        std::int32_t boxes = 0;  // that have not gone through the ports
+        Picoseconds spread = 0;  // by so much did its first step leave before its last one
     };
     // From when on the loads of a unit may leave: its first step's and its last one's.
     struct Leave {
         Picoseconds first = 0;
         Picoseconds last = 0;
-    };
-    // One of them, of which it is known.
-    struct Coming {
-        Picoseconds at;  // its GPC, if no port were busy
-        std::uint32_t shape;
     };
 
     // A position in a program: a unit, and its place among the units of its phase.
@@ -124,8 +117,8 @@ private:
     void on_math_done(Picoseconds now, std::int32_t index);
     void schedule(Picoseconds now, std::int32_t index);
     void pass_ports(std::int32_t index, std::size_t number);
-    void one_less_missing(Picoseconds now, std::int32_t index, std::size_t number);
-    void add_box(std::int32_t index, std::size_t number, Coming box);
+    void on_their_way(Picoseconds now, std::int32_t index, std::size_t number);
+    void add_box(std::int32_t index, std::size_t number, const TileL2::Coming& box);
     void issue_alone(Picoseconds now, std::int32_t index);
     void release_if_due(Picoseconds now, std::int32_t index);
     void refill(Picoseconds now, const Cursor& released, std::int32_t index);
@@ -171,7 +164,7 @@ private:
     Stage& stage(std::int32_t index, std::size_t number) {
         return ring_[static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number];
     }
-    Coming& coming(std::int32_t index, std::size_t number) {
+    TileL2::Coming& coming(std::int32_t index, std::size_t number) {
         return coming_[(static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number) *
                        most_boxes_];
     }
@@ -197,7 +190,7 @@ private:
     const StepUnits units_;
     const std::int32_t stages_;
     const std::int32_t lead_;
-    const bool one_event_;  // a step
+    const bool one_event_;  // a step: in clusters
     const bool stages_are_power_of_two_;
     const Picoseconds half_epilogue_;
     double cycle_ = 1000;
@@ -206,12 +199,12 @@ private:
     Picoseconds load_issue_ = 0;  // from a box's issue to its first line on the wire
     double cycles_per_flop_ = 0;
     std::vector<SmState> sms_;
-    std::vector<Slot> slots_;          // SM * CTAs per SM + slot
-    std::vector<Stage> ring_;          // slot * stages + stage
-    std::size_t most_boxes_ = 0;       // of a stage
-    std::vector<Coming> coming_;       // the same, most_boxes_ of each, by time
-    std::vector<Leave> stage_free_;    // the same: in a cluster, from when on a stage is free here
-    std::vector<Picoseconds> leaves_;  // slot * lead + place in the lead
+    std::vector<Slot> slots_;             // SM * CTAs per SM + slot
+    std::vector<Stage> ring_;             // slot * stages + stage
+    std::size_t most_boxes_ = 0;          // of a stage
+    std::vector<TileL2::Coming> coming_;  // the same, most_boxes_ of each, by time
+    std::vector<Leave> stage_free_;       // the same: in a cluster, from when on a stage is free here
+    std::vector<Picoseconds> leaves_;     // slot * lead + place in the lead
     std::uint64_t started_ = 0;
     RandomStream random_;
     Demand demand_;

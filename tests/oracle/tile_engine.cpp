@@ -209,14 +209,15 @@ TEST_CASE("The tile engine predicts what the line engine does") {
         std::vector<std::string> arguments;
         const char* order;
         double time_pct;
+        int sample;  // of the line engine: of every 16th slice, row_major's time would be another by 3 %
     };
     for (const Compared& c : {
-             Compared{{"m=2048", "n=2048", "k=2048"}, "group_m:8", 5},
-             Compared{{"m=2048", "n=2048", "k=2048"}, "row_major", 5},
-             Compared{{"m=8192", "n=4096", "k=8192"}, "group_m:8", 3},
-             Compared{{"m=8192", "n=4096", "k=8192"}, "row_major", 3},
-             Compared{{"m=8192", "n=4096", "k=8192"}, "hilbert", 3},
-             Compared{{"m=8192", "n=4096", "k=8192", "mode=static"}, "group_m:8", 3},
+             Compared{{"m=2048", "n=2048", "k=2048"}, "group_m:8", 5, 1},
+             Compared{{"m=2048", "n=2048", "k=2048"}, "row_major", 5, 1},
+             Compared{{"m=8192", "n=4096", "k=8192"}, "group_m:8", 3, 4},
+             Compared{{"m=8192", "n=4096", "k=8192"}, "row_major", 3, 4},
+             Compared{{"m=8192", "n=4096", "k=8192"}, "hilbert", 3, 4},
+             Compared{{"m=8192", "n=4096", "k=8192", "mode=static"}, "group_m:8", 3, 4},
          }) {
         INFO(std::accumulate(c.arguments.begin(), c.arguments.end(), std::string()) << " " << c.order);
         const Kernel kernel = test::gemm(c.arguments, machine);
@@ -224,7 +225,9 @@ TEST_CASE("The tile engine predicts what the line engine does") {
         PredictOptions options;
         options.mode = c.arguments.back() == "mode=static" ? Mode::Static : Mode::Grid;
         SerialExecutor serial;
-        const Prediction line = predict(machine, kernel, order, options, serial);
+        PredictOptions by_lines = options;
+        by_lines.sample = c.sample;
+        const Prediction line = predict(machine, kernel, order, by_lines, serial);
         options.engine = Engine::Tile;
         const Prediction tile = predict(machine, kernel, order, options, serial);
         const auto ratio = [&](const char* counter) {
@@ -234,5 +237,7 @@ TEST_CASE("The tile engine predicts what the line engine does") {
         CHECK(std::abs(tile.counters.at("lts__t_sector_hit_rate.pct") -
                        line.counters.at("lts__t_sector_hit_rate.pct")) <= 1.5);
         CHECK(100 * std::abs(tile.time_ns / line.time_ns - 1) <= c.time_pct);
+        // Who asks first, the home's own SMs or the other partition, is a matter of some 50 ns.
+        CHECK(ratio("lts__t_sectors_srcunit_ltcfabric_lookup_miss.sum") <= 25);
     }
 }

@@ -112,17 +112,21 @@ struct ClippedBox {
     }
 };
 
-// Calls body(address of element 0 of the row) for each row, the last but one dimension fastest.
+// Calls body(address of element 0 of the row) for each row, the last but one dimension fastest: rows of that
+// one lie at a constant stride.
 template <class Body>
 void for_each_row(const Tensor& tensor, const ClippedBox& box, Body&& body) {
     const auto outer = static_cast<std::size_t>(tensor.rank - 1);
+    if (outer == 0) return body(tensor.base);
+    const std::size_t fastest = outer - 1;
+    const auto stride = static_cast<std::uint64_t>(tensor.stride_bytes[fastest]);
     Index at = box.low;
     for (;;) {
         std::uint64_t address = tensor.base;
         for (std::size_t d = 0; d < outer; ++d)
             address += static_cast<std::uint64_t>(at[d] * tensor.stride_bytes[d]);
-        body(address);
-        std::size_t d = outer;
+        for (std::int64_t i = box.low[fastest]; i < box.high[fastest]; ++i, address += stride) body(address);
+        std::size_t d = fastest;
         while (d > 0 && ++at[d - 1] == box.high[d - 1]) {
             at[d - 1] = box.low[d - 1];
             --d;

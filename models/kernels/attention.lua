@@ -21,6 +21,7 @@ params = {
     {"dtype", "bf16", "element type", {"bf16", "fp16", "fp8"}},
     {"path", "tma", "how blocks are loaded", {"tma", "cp.async", "ld"}},
     {"keep_q", "shared", "where a CTA keeps its queries (Triton for AMD: registers)", {"shared", "registers"}},
+    {"o_store", 0, "elements of a row of O that one store instruction writes; 0: all", min = 0, max = 256},
 }
 
 local function shared_memory(p, bk, stages)
@@ -59,6 +60,19 @@ function kernel(p, gpu)
         return box(T, {batch, from, head, 0}, {1, count, 1, p.dim}, {0, step, 0, 0})
     end
 
+    -- MFMA leaves a lane four elements of a row. Written as they are, two lanes' side by side, each line of O is
+    -- written by eight instructions of 16 B, and each is a request to the L2.
+    local function output(batch, head, from)
+        local whole, pieces = rows(O, batch, head, from, p.bq, 0), {}
+        if p.o_store == 0 then return {whole} end
+        for at = 0, p.dim - 1, p.o_store do
+            local size = min(p.o_store, p.dim - at)
+            local start = by_head and {batch, head, from, at} or {batch, from, head, at}
+            table.insert(pieces, box(O, start, by_head and {1, 1, p.bq, size} or {1, p.bq, 1, size}))
+        end
+        return pieces
+    end
+
     return {
         title = string.format("attention %dx%d heads (%d of keys) x %d x %d %s%s", p.batch, p.heads, p.kv_heads, p.seq, p.dim,
                               p.dtype, p.causal and ", causal" or ""),
@@ -75,6 +89,8 @@ function kernel(p, gpu)
             if p.block_order == "down" then block = blocks - 1 - block end
             local batch, h = head // p.heads, head % p.heads
             local kv, first = h // (p.heads // p.kv_heads), block * p.bq
+            local written = output(batch, h, first)
+            table.insert(written, box(lse, {head, first}, {1, p.bq}))
             local keys = p.causal and min(p.seq, p.seq - p.queries + first + p.bq) or p.seq
             return {
                 {loads = {rows(Q, batch, h, first, p.bq, 0)}},
@@ -84,7 +100,7 @@ function kernel(p, gpu)
                     cycles = p.bq * p.bk / 16,  -- an exponential a score; an SM does 16 a cycle
                     loads = {rows(K, batch, kv, 0, p.bk, p.bk), rows(V, batch, kv, 0, p.bk, p.bk)},
                 },
-                {stores = {rows(O, batch, h, first, p.bq, 0), box(lse, {head, first}, {1, p.bq})}},
+                {stores = written},
             }
         end,
     }

@@ -69,6 +69,8 @@ struct Machine {
         // Each partition caches any address for its own SMs, as the dies of an MI300X do: no address has a
         // home among them.
         bool private_partitions = false;
+        // A slice knows which bytes of a line were written: what is written in part is not fetched first.
+        bool byte_masks = false;
     } l2;
 
     // A cache in front of the memory, behind all partitions (AMD's Infinity Cache). None: 0 bytes.

@@ -95,6 +95,9 @@ const std::vector<ParameterInfo> kTable = {
     {"l2.private", "", 0, 1,
      "whether each partition caches every address for its own SMs, without a home partition",
      at<&M::l2, &L2::private_partitions>, 1, kOptional},
+    {"l2.byte_masks", "", 0, 1,
+     "whether a slice knows which bytes were written, and fetches nothing for a sector that is written in part",
+     at<&M::l2, &L2::byte_masks>, 1, kOptional},
 
     {"last_level.size", "KiB", 0, 16.0 * kBig,
      "a cache in front of the memory, shared by all partitions; 0 when there is none",

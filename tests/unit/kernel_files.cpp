@@ -52,6 +52,21 @@ std::int64_t loaded_sectors(const Kernel& kernel, const std::string& tensor) {
     return sectors;
 }
 
+// Requests of all stores of all CTAs to a tensor.
+std::size_t store_requests(const Kernel& kernel, const std::string& tensor) {
+    std::vector<LineRequest> requests;
+    for (const Program& program : kernel.programs) {
+        for (const Phase& phase : program.phases) {
+            for (const BoxWalk& box : phase.stores) {
+                const Tensor& t = kernel.tensors[static_cast<std::size_t>(box.tensor)];
+                if (t.name != tensor) continue;
+                for (std::int64_t step = 0; step < phase.count; ++step) expand(t, box, step, requests);
+            }
+        }
+    }
+    return requests.size();
+}
+
 }  // namespace
 
 TEST_CASE("Are there at least fourteen kernels, and does each load with its defaults?", "[kernels]") {
@@ -227,6 +242,16 @@ TEST_CASE("Does attention read keys up to the diagonal, and a group's keys for e
     CHECK(moved["K"].loaded == 8 * (3 + 4) / 4.0 * keys);
     CHECK(moved["Q"].loaded == 8 * keys / 2);
     CHECK_THROWS_AS(load_kernel("attention", {"seq=512", "queries=1024"}), BadInput);
+
+    // Eight elements of 2 B an instruction: eight requests for a row of 64, which is a line, in either
+    // layout.
+    for (const char* layout : {"layout=bhsd", "layout=bshd"}) {
+        Arguments pieces = sizes;
+        pieces.insert(pieces.end(), {"path=cp.async", "o_store=8", layout});
+        CHECK(moved_by("attention", pieces)["O"].stored == 8 * keys);
+        CHECK(store_requests(load_kernel("attention", pieces), "O") == 8u * 512 * 8);
+    }
+    CHECK(store_requests(load_kernel("attention", sizes), "O") == 8u * 512);
 
     Arguments grouped = sizes;
     grouped.push_back("kv_heads=2");

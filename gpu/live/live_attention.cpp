@@ -53,6 +53,8 @@ std::unique_ptr<LiveProgram> make_live_attention(const ParamList& given) {
     params.choice("path", "tma", {"tma"});
     params.choice("queries", "0", {"0"});
     params.choice("keep_q", "shared", {"shared"});
+    params.choice("kv_loads", "together", {"together"});
+    params.choice("o_store", "0", {"0"});
     if (shape.kv_heads == 0) shape.kv_heads = shape.heads;
     if (shape.bk == 0) shape.bk = 128;
     if (shape.stages == 0) shape.stages = 2;

@@ -21,6 +21,7 @@ params = {
     {"dtype", "bf16", "element type", {"bf16", "fp16", "fp8"}},
     {"path", "tma", "how blocks are loaded", {"tma", "cp.async", "ld"}},
     {"keep_q", "shared", "where a CTA keeps its queries (Triton for AMD: registers)", {"shared", "registers"}},
+    {"kv_loads", "together", "a step loads keys and values, or keys, then values (as one buffer asks)", {"together", "in_turn"}},
     {"o_store", 0, "elements of a row of O that one store instruction writes; 0: all", min = 0, max = 256},
 }
 
@@ -50,7 +51,11 @@ function kernel(p, gpu)
     if p.queries == 0 then p.queries = p.seq end
     assert(p.queries <= p.seq, "attention: queries are the last positions of seq, at most all")
     local Q = heads_of("Q", p.heads, p.queries)
-    local K, V = heads_of("K", p.kv_heads, p.seq), heads_of("V", p.kv_heads, p.seq)
+    -- In turn: the values of each block of keys lie behind it, so that a step of the walk is the one or the other.
+    local parts = p.kv_loads == "in_turn" and 2 or 1
+    assert(parts == 1 or p.seq % p.bk == 0, "attention: kv_loads=in_turn needs a seq that is a multiple of bk")
+    local K = heads_of(parts == 2 and "KV" or "K", p.kv_heads, parts * p.seq)
+    local V = parts == 1 and heads_of("V", p.kv_heads, p.seq)
     local O = heads_of("O", p.heads, p.queries)
     local lse = tensor("lse", {p.batch * p.heads, p.queries}, "fp32")
     local blocks = cdiv(p.queries, p.bq)
@@ -95,10 +100,10 @@ function kernel(p, gpu)
             return {
                 {loads = {rows(Q, batch, h, first, p.bq, 0)}},
                 {
-                    count = cdiv(keys, p.bk),
-                    flops = 4 * p.bq * p.bk * p.dim,
-                    cycles = p.bq * p.bk / 16,  -- an exponential a score; an SM does 16 a cycle
-                    loads = {rows(K, batch, kv, 0, p.bk, p.bk), rows(V, batch, kv, 0, p.bk, p.bk)},
+                    count = parts * cdiv(keys, p.bk),
+                    flops = 4 * p.bq * p.bk * p.dim / parts,
+                    cycles = p.bq * p.bk / 16 / parts,  -- an exponential a score; an SM does 16 a cycle
+                    loads = {rows(K, batch, kv, 0, p.bk, p.bk), V and rows(V, batch, kv, 0, p.bk, p.bk) or nil},
                 },
                 {stores = written},
             }

@@ -243,6 +243,13 @@ TEST_CASE("Does attention read keys up to the diagonal, and a group's keys for e
     CHECK(moved["Q"].loaded == 8 * keys / 2);
     CHECK_THROWS_AS(load_kernel("attention", {"seq=512", "queries=1024"}), BadInput);
 
+    Arguments in_turn = causal;
+    in_turn.push_back("kv_loads=in_turn");
+    const double keys_and_values =
+        moved_by("attention", causal)["K"].loaded + moved_by("attention", causal)["V"].loaded;
+    CHECK(moved_by("attention", in_turn)["KV"].loaded == keys_and_values);
+    CHECK_THROWS_AS(load_kernel("attention", {"seq=500", "bk=64", "kv_loads=in_turn"}), BadInput);
+
     // Eight elements of 2 B an instruction: eight requests for a row of 64, which is a line, in either
     // layout.
     for (const char* layout : {"layout=bhsd", "layout=bshd"}) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of traces/h200/{softmax,...}.csv, predicted from kernel to counters with one lane in 32: no parameter of
-// the machine was fitted to them. Does each kernel's traffic come out within 3 % of DRAM fill and 3 points of
-// hit rate in the median (2 where next to nothing is read twice)? And do as many CTAs fit an SM as fitted it?
-// Of softmax and layernorm in chunks: how much do CTAs that read one row merge?
+// Rows of traces/h200/{softmax,...}.csv, predicted from kernel to counters with one lane in 32: no
+// parameter of the machine was fitted to them. Does each kernel's traffic come out within 3 % of DRAM fill
+// and 3 points of hit rate in the median (2 where next to nothing is read twice)? And do as many CTAs fit
+// an SM as fitted it? Of softmax and layernorm in chunks: how much do CTAs that read one row merge?
 #include <algorithm>
 #include <cmath>
 #include <string>

@@ -61,7 +61,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
 
     {"l2.private", "true: a partition fetches from the memory whatever it misses",
      "an L2 for each XCD (AMD)", "Lane::is_home"},
-    {"l2.byte_masks", "true: a store fetches nothing", "", "Lane::store"},
+    {"l2.byte_masks", "true: a store fetches nothing, a reduction what it adds to", "", "Gpc::send"},
 
     {"last_level.size", "sets of a lane's share = last_level.size / (slices of a partition * 128 B * last_level.ways)",
      "Infinity Cache, MALL (AMD)", "LastLevelCache"},

@@ -337,13 +337,11 @@ void Lane::on_home_write(Picoseconds now, const Action& action) {
     if (observer_ != nullptr) tell_home(LaneStep::Kind::HomeWrite, now, action, stored);
 }
 
-// Writes to the line's home. A sector that is not wholly written and not there is fetched first, unless the
-// slice knows which of its bytes were written (what reads it later is then taken to find all of them).
+// Writes to the line's home. What the write needs of the line and is not there is fetched first.
 Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access, bool far) {
     const SectorCache::Found found = look_up(now, home, access.set, access.line);
     SectorCache::Line& line = home.cache.at(found.way);
-    const bool masked = model_.machine.l2.byte_masks;
-    const auto fetched = static_cast<SectorMask>(masked ? 0 : access.partial & ~line.valid);
+    const auto fetched = static_cast<SectorMask>(access.partial & ~line.valid);
     last_level_had_ = 0;
     if (fetched != 0) {
         const Picoseconds ready = fetch_sectors(home, access.line, now + t_.miss, fetched);

@@ -25,8 +25,8 @@ struct LineAccess {
     std::uint32_t set = kUnknownSet;  // of the line
     std::uint16_t landing = 0;        // where the data goes: the sender's own number for it
     SectorMask sectors = 0;
-    // Writes: sectors that are not wholly written. Reads: not 0 for rows that TMA shifts; they are not
-    // merged.
+    // Writes: sectors whose old bytes the slice needs: of a reduction all, else those that are not wholly
+    // written (l2.byte_masks: none). Reads: not 0 for rows that TMA shifts; they are not merged.
     SectorMask partial = 0;
     std::uint8_t gpc = 0;
     std::uint8_t cpc = 0;        // of the GPC

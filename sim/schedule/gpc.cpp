@@ -450,6 +450,8 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
                             ? &l1_[static_cast<std::size_t>(sm)]
                             : nullptr;
     l1_ready_ = l1 != nullptr ? start + cycles(kL1HitCycles) : 0;
+    // Slices that know which bytes were written take what reads such a sector later to find all of them.
+    const bool masked = machine_.l2.byte_masks && prototype.operation == Operation::Write && !box.reduce;
     std::int32_t sent = 0;
     prototype.gpc = static_cast<std::uint8_t>(number_);
     prototype.cpc = sm_state_[static_cast<std::size_t>(sm)].cpc;
@@ -458,7 +460,7 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
         prototype.line = line.line;
         prototype.set = line.set;
         prototype.sectors = line.sectors;
-        prototype.partial = line.partial;
+        prototype.partial = masked ? SectorMask{0} : line.partial;
         if (l1 != nullptr) prototype.sectors = take_from_l1(line, *l1, box, prototype);
         if (prototype.sectors == 0) continue;
         requests_[line.lane].push_back(prototype);

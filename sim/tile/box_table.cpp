@@ -67,6 +67,7 @@ public:
           walk_(walk),
           map_(map),
           fetch_(walk.path == Path::Tma ? machine.l2.tensor_fetch_bytes : machine.l2.fetch_bytes),
+          masked_(machine.l2.byte_masks),
           distinct_(lines_are_distinct(tensor, walk)) {}
 
     // The boxes of steps [begin, end), which have no lines in common.
@@ -105,7 +106,7 @@ private:
             BoxPart& part = box.shape.part[static_cast<std::size_t>(map_.home(request.line))];
             part.requests += 1;
             part.sectors += sectors;
-            part.partial += count(request.partial);
+            part.partial += masked_ ? 0 : count(request.partial);
             if (distinct_) {
                 part.lines += 1;
                 part.fetched += count(promote(request.sectors, fetch_));
@@ -181,6 +182,7 @@ private:
     const BoxWalk& walk_;
     const AddressMap& map_;
     int fetch_;
+    bool masked_;  // slices know which bytes were written
     bool distinct_;
     std::uint32_t shifted_ = 0;  // requests of this box
     std::vector<LineRequest> requests_;

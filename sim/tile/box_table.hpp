@@ -33,7 +33,7 @@ inline constexpr std::uint32_t kNoRegion = 0xFFFFFFFF;
 struct BoxPart {
     std::uint32_t requests = 0;      // of lines
     std::uint32_t sectors = 0;       // asked for, or written
-    std::uint32_t partial = 0;       // of a store: not wholly written
+    std::uint32_t partial = 0;       // of a store: not wholly written, and fetched if absent
     std::uint32_t lines = 0;         // that its region adds to the one before: what it takes of the L2
     std::uint32_t missed = 0;        // sectors asked for and missed when nothing of it is there
     std::uint32_t fetched = 0;       // and what comes for them

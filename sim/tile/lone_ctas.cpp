@@ -2,47 +2,23 @@
 #include "tile/lone_ctas.hpp"
 
 #include <bit>
-#include <string>
 #include <utility>
 
-#include "schedule/math_rate.hpp"
 #include "schedule/pace.hpp"
 #include "schedule/wire.hpp"
 
 namespace l2lens {
-namespace {
-
-std::size_t most_loads_of_a_step(const Work& work) {
-    std::size_t most = 0;
-    for (std::size_t tile = 0; tile < work.kernel().programs.size(); ++tile) {
-        for (const Work::Phase& phase : work.program(static_cast<std::int32_t>(tile)))
-            most = std::max(most, work.loads(phase).size());
-    }
-    return most;
-}
-
-}  // namespace
 
 LoneCtas::LoneCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
                    [[maybe_unused]] int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2)
-    : machine_(machine),
-      work_(work),
-      kernel_(work.kernel()),
-      boxes_(boxes),
-      paces_(paces),
-      wheel_(wheel),
-      l2_(l2),
+    : TileCtas(machine, work, boxes, paces, seed, wheel, l2),
       units_(boxes.units()),
       lead_(static_cast<std::int32_t>(load_lead(kernel_))),
       stages_(static_cast<std::int32_t>(std::bit_ceil(static_cast<unsigned>(kernel_.stages)))),
-      half_epilogue_(from_ns(kernel_.epilogue_ns / 2)),
-      cycles_per_flop_(1.0 / math_rate(machine, kernel_.math)),
       sms_(machine.sms.size()),
       ring_(sms_.size() * static_cast<std::size_t>(stages_)),
-      most_boxes_(most_loads_of_a_step(work)),
       coming_(ring_.size() * most_boxes_),
-      leaves_(sms_.size() * static_cast<std::size_t>(lead_)),
-      random_(seed, 0x6C0000u) {
+      leaves_(sms_.size() * static_cast<std::size_t>(lead_)) {
     for (std::size_t id = 0; id < sms_.size(); ++id) {
         Sm& sm = sms_[id];
         sm.latency = sm_wire(machine, static_cast<int>(id), 0).latency;
@@ -70,21 +46,9 @@ void LoneCtas::start(const Start& start) {
     Cursor first;
     enter_phase(sm, first);
     sm.load = sm.math = first;
-    count_demand(sm);
+    count_demand(sm.phases);
     wheel_.push(start.time + from_ns(kernel_.prologue_ns) + sm.own_way,
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
-}
-
-// What the CTA will ask for.
-void LoneCtas::count_demand(const Sm& sm) {
-    for (const Work::Phase& phase : sm.phases) {
-        for (const std::int32_t walk : work_.loads(phase)) {
-            const BoxTable::Totals totals = boxes_.totals(walk);
-            events_[Event::CoalescableRequests] += totals.requests;
-            events_[Event::CoalescableSectors] += totals.sectors;
-            events_[Event::DeliveredSectors] += totals.sectors;
-        }
-    }
 }
 
 Exit LoneCtas::leave(Picoseconds now, std::int32_t index) {
@@ -178,8 +142,8 @@ void LoneCtas::pass_ports(Sm& sm, std::size_t number) {
 // The math of a unit's steps, and of its last one alone.
 LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
     const Work::Phase& phase = sm.phases[unit.phase];
-    if (phase.math_flops <= 0 && phase.math_cycles <= 0) return {};
-    const double mean = (phase.math_flops * cycles_per_flop_ + phase.math_cycles) * sm.pace;
+    if (!has_math(phase)) return {};
+    const double mean = math_cycles(phase, sm.pace);
     demand_.flops += phase.math_flops * unit.length;
     Math math;
     if (kernel_.math_jitter_cycles <= 0) {
@@ -212,7 +176,10 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
     const Picoseconds done = std::max(issued + math.all, own.ready + math.last);
     issue_stores(done, sm, unit);
     advance(sm, sm.math);
-    if (sm.math.step >= sm.steps) return finish(done, index);
+    if (sm.math.step >= sm.steps) {
+        sm.epilogue_until = end(done, index);
+        return;
+    }
     set_free(sm, index, unit, issued + release_, done - math.last + release_);
     sm.free_from = std::max({issued + release_, done, sm.epilogue_until});
     put_loads(now, index);
@@ -238,16 +205,6 @@ void LoneCtas::set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseco
         leaves(index, place) = first + i * step;
     }
     leaves(index, place) = last;
-}
-
-// The results of the CTA's last unit are there at `at`.
-void LoneCtas::finish(Picoseconds at, std::int32_t index) {
-    Sm& sm = sm_at(index);
-    const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
-    const Picoseconds finished = at + 2 * half_epilogue_;
-    sm.epilogue_until = kernel_.epilogue_overlaps ? finished : 0;
-    wheel_.push((kernel_.epilogue_overlaps ? at : finished) + from_ns(jitter),
-                {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Exit});
 }
 
 // A unit's results are there at `at`.

@@ -13,28 +13,13 @@
 #include <span>
 #include <vector>
 
-#include "base/random.hpp"
-#include "machine/machine.hpp"
-#include "schedule/dispatcher.hpp"
-#include "schedule/gpc.hpp"
-#include "schedule/work.hpp"
-
-#include "tile/box_pace.hpp"
-#include "tile/box_table.hpp"
-#include "tile/event.hpp"
 #include "tile/server.hpp"
-#include "tile/tile_l2.hpp"
+#include "tile/tile_ctas.hpp"
 
 namespace l2lens {
 
-class LoneCtas {
+class LoneCtas : public TileCtas {
 public:
-    // Are the CTAs of a kernel, so many of them an SM, alone in this sense?
-    static bool are(const Kernel& kernel, int ctas_per_sm) {
-        return ctas_per_sm == 1 && kernel.pipeline == Pipeline::Multistage && kernel.stages > 1 &&
-               kernel.ctas_of_cluster() == 1;
-    }
-
     LoneCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
              int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2);
 
@@ -51,10 +36,6 @@ public:
 
     // SM cycles from now on last this long.
     void set_cycle(double picoseconds);
-
-    const Demand& demand() const { return demand_; }
-    // What the SMs asked for, as events; the L2 counts the rest.
-    const Events& events() const { return events_; }
 
 private:
     // A position in a program: a unit, and its place among the units of its phase.
@@ -111,9 +92,7 @@ private:
     Math math_of(const Sm& sm, const Cursor& unit);
     void prefetch_next(const Sm& sm) const;
     void set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseconds first, Picoseconds last);
-    void finish(Picoseconds at, std::int32_t index);
     void issue_stores(Picoseconds at, const Sm& sm, const Cursor& unit);
-    void count_demand(const Sm& sm);
 
     void enter_phase(const Sm& sm, Cursor& cursor) const;
     void advance(const Sm& sm, Cursor& cursor) const {
@@ -141,31 +120,16 @@ private:
         return leaves_[static_cast<std::size_t>(index) * static_cast<std::size_t>(lead_) +
                        static_cast<std::size_t>(in_lead)];
     }
-    Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     Sm& sm_at(std::int32_t index) { return sms_[static_cast<std::size_t>(index)]; }
 
-    const Machine& machine_;
-    const Work& work_;
-    const Kernel& kernel_;
-    const BoxTable& boxes_;
-    const BoxPaces& paces_;
-    TileWheel& wheel_;
-    TileL2& l2_;
     const StepUnits units_;
     const std::int32_t lead_;
     const std::int32_t stages_;  // a power of two, as many as the kernel has or more
-    const Picoseconds half_epilogue_;
-    double cycle_ = 1000;
-    Picoseconds release_ = 0;  // from a step's math to its successor's loads
-    double cycles_per_flop_ = 0;
+    Picoseconds release_ = 0;    // from a step's math to its successor's loads
     std::vector<Sm> sms_;
     std::vector<Stage> ring_;             // SM * stages + stage
-    std::size_t most_boxes_ = 0;          // of a stage
     std::vector<TileL2::Coming> coming_;  // the same, most_boxes_ of each, by time
     std::vector<Picoseconds> leaves_;     // SM * lead + place in the lead
-    RandomStream random_;
-    Demand demand_;
-    Events events_;
 };
 
 }  // namespace l2lens

@@ -49,13 +49,8 @@ bool can_be_joined(const Work& work) {
 }  // namespace
 
 StepUnits StepUnits::of(const Work& work, int ctas_per_sm) {
-    const Kernel& kernel = work.kernel();
-    // CTAs that meet others at each step: at the tensor cores, in a cluster, or as producers at their
-    // consumers.
-    const bool meets_others =
-        ctas_per_sm > 1 || kernel.ctas_of_cluster() > 1 || kernel.pipeline != Pipeline::Multistage;
-    if (meets_others || kernel.stages == 1 || !can_be_joined(work)) return {};
-    const std::int64_t lead = load_lead(kernel);
+    if (!ctas_are_alone(work.kernel(), ctas_per_sm) || !can_be_joined(work)) return {};
+    const std::int64_t lead = load_lead(work.kernel());
     std::int64_t steps = std::min(lead, kMostSteps);
     while (lead % steps != 0) --steps;
     return {lead, steps};

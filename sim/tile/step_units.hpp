@@ -18,9 +18,9 @@ class StepUnits {
 public:
     StepUnits() = default;  // every step by itself
 
-    // For CTAs that share their SM with `ctas_per_sm` - 1 others. Every step by itself where several would
-    // not be alike: tensors that CTAs walk from different places or with different strides, and walks of
-    // which two steps have lines in common.
+    // For CTAs that share their SM with `ctas_per_sm` - 1 others. Every step by itself where CTAs are not
+    // alone (below), and where several steps would not be alike: tensors that CTAs walk from different places
+    // or with different strides, and walks of which two steps have lines in common.
     static StepUnits of(const Work& work, int ctas_per_sm);
 
     std::int64_t steps_of_unit() const { return steps_of_unit_; }
@@ -45,6 +45,13 @@ private:
     std::int64_t lead_ = 1;
     std::int64_t steps_of_unit_ = 1;
 };
+
+// Does a CTA meet others at the ports and in the L2 only, and do its own math's steps alone set its loads
+// free? Others meet at the tensor cores, in a cluster, or as producers at their consumers.
+inline bool ctas_are_alone(const Kernel& kernel, int ctas_per_sm) {
+    return ctas_per_sm == 1 && kernel.ctas_of_cluster() == 1 && kernel.pipeline == Pipeline::Multistage &&
+           kernel.stages > 1;
+}
 
 // Steps by which a CTA's loads run ahead of what sets their stage free: see Gpc.
 inline std::int64_t load_lead(const Kernel& kernel) {

@@ -9,6 +9,7 @@
 
 #include "tile/event.hpp"
 #include "tile/lone_ctas.hpp"
+#include "tile/step_units.hpp"
 #include "tile/tile_l2.hpp"
 #include "tile/tile_sms.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 // How often clock, progress and stop requests are looked at: some 5 us.
 constexpr Picoseconds kTick = Picoseconds{2'500} << kTileBucketShift;
 
-// Ctas: TileSms, or LoneCtas where they are.
+// Ctas: LoneCtas where they are alone, else TileSms.
 template <class Ctas>
 class TileSimulation {
 public:
@@ -146,7 +147,7 @@ private:
 SimulationResult simulate_tiles(const Machine& machine, const Work& work, const BoxTable& boxes,
                                 std::span<const std::int32_t> launches, int ctas_per_sm,
                                 const TileOptions& options) {
-    if (LoneCtas::are(work.kernel(), ctas_per_sm))
+    if (ctas_are_alone(work.kernel(), ctas_per_sm))
         return TileSimulation<LoneCtas>(machine, work, boxes, launches, ctas_per_sm, options).run();
     return TileSimulation<TileSms>(machine, work, boxes, launches, ctas_per_sm, options).run();
 }

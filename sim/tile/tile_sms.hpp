@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SMs and the CTAs on them when a box is the unit: the loop of schedule/gpc.hpp, with the same rules of
-// issue, release and retirement.
+// issue, release and retirement. CTAs that are alone on their SM have a loop of their own (lone_ctas.hpp):
+// here CTAs share an SM, belong to a cluster, or load for their consumers.
 //
 // A step is one event: at the moment at which its math can begin its boxes' turns at the ports are looked up,
 // in what the ports remember, and the next loads leave. A box is put to the L2 when it leaves its SM, with
 // the time at which it will be there: all boxes have the same way to go, but for some nanoseconds. When the
-// math of a CTA that has its SM to itself ends is then known; CTAs that share tensor cores, and producers
-// that wait for a step's end, take a second event for that. CTAs that share neither an SM nor a cluster have
-// a loop of their own (lone_ctas.hpp).
+// math of a cluster's CTA that has its SM to itself ends is then known; CTAs that share tensor cores, and
+// producers that wait for a step's end, take a second event for that.
 #pragma once
 
 #include <array>
@@ -15,21 +15,12 @@
 #include <span>
 #include <vector>
 
-#include "base/random.hpp"
-#include "machine/machine.hpp"
-#include "schedule/dispatcher.hpp"
-#include "schedule/gpc.hpp"
-#include "schedule/work.hpp"
-
-#include "tile/box_pace.hpp"
-#include "tile/box_table.hpp"
-#include "tile/event.hpp"
 #include "tile/server.hpp"
-#include "tile/tile_l2.hpp"
+#include "tile/tile_ctas.hpp"
 
 namespace l2lens {
 
-class TileSms {
+class TileSms : public TileCtas {
 public:
     TileSms(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
             int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2);
@@ -45,54 +36,38 @@ public:
     // SM cycles from now on last this long.
     void set_cycle(double picoseconds);
 
-    const Demand& demand() const { return demand_; }
-    // What the SMs asked for, as events; the L2 counts the rest.
-    const Events& events() const { return events_; }
-
 private:
     // A step's boxes.
     struct Stage {
         Picoseconds ready = 0;   // nothing of it is there before; with its boxes, all of it
         std::int32_t boxes = 0;  // that have not gone through the ports
-        Picoseconds spread = 0;  // by so much did its first step leave before its last one
-    };
-    // From when on the loads of a unit may leave: its first step's and its last one's.
-    struct Leave {
-        Picoseconds first = 0;
-        Picoseconds last = 0;
     };
 
-    // A position in a program: a unit, and its place among the units of its phase.
+    // A position in a program: a step, and its place among the steps of its phase.
     struct Cursor {
-        std::int32_t unit = 0;
-        std::int32_t step = 0;    // its first one
-        std::int32_t length = 1;  // steps
+        std::int32_t step = 0;
         std::int32_t in_phase = 0;
-        std::int32_t units_of_phase = 0;
         std::uint32_t phase = 0;
         std::int32_t in_lead = 0;  // `step` modulo the lead
-
-        std::int32_t end() const { return step + length; }
     };
 
     struct Slot {
         std::span<const Work::Phase> phases;
-        Cursor load;  // next unit to load
-        Cursor math;  // next unit to issue
-        Cursor done;  // next unit to retire
-        Cursor due;   // in a cluster: next unit whose stage is not free here yet
+        Cursor load;  // next step to load
+        Cursor math;  // next step to issue
+        Cursor done;  // next step to retire
+        Cursor due;   // in a cluster: next step whose stage is not free here yet
         std::int32_t steps = 0;
         std::int32_t sm = 0;
         Picoseconds permit = 0;  // the next step may be issued from here on
-        Picoseconds issued = 0;  // of the last issued step
         Picoseconds last_done = 0;
         std::int32_t freed = 0;  // steps that have set their stage free
-        Cursor to_release;       // next unit whose successor may go on
-        Cursor refill;           // warp-specialized: next unit whose stage is to be freed
+        Cursor to_release;       // next step whose successor may go on
+        Cursor refill;           // warp-specialized: next step whose stage is to be freed
         ClusterPlace cluster;
         bool permitted = false;
         bool loading = false;    // an event for the next loads is on its way
-        bool scheduled = false;  // an event for the next unit's issue is on its way
+        bool scheduled = false;  // an event for the next step's issue is on its way
         std::int32_t tile = -1;
         Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps
         double pace = 1;                 // what its math takes of the mean
@@ -125,41 +100,34 @@ private:
     void permit(Picoseconds now, std::int32_t index);
     void start_math(Picoseconds now, std::int32_t sm);
     void retire(Picoseconds at, std::int32_t index);
-    void set_free(const Cursor& unit, Leave leave, std::int32_t index);
+    void set_free(const Cursor& step, Picoseconds leaves, std::int32_t index);
     void want_loads(Picoseconds now, std::int32_t index);
     void load_cluster(Picoseconds now, std::int32_t index);
-    void issue_loads(Picoseconds now, Leave leave, std::int32_t index);
+    void issue_loads(Picoseconds now, Picoseconds leaves, std::int32_t index);
     void issue_stores(Picoseconds at, std::int32_t index, const Work::Phase& phase, std::int32_t k);
-    void count_demand(const Slot& slot);
 
-    // Of one step.
-    double math_cycles(const Slot& slot, const Work::Phase& phase) {
-        const double jitter =
-            kernel_.math_jitter_cycles > 0 ? kernel_.math_jitter_cycles * random_.uniform() : 0;
-        return (phase.math_flops * cycles_per_flop_ + phase.math_cycles) * slot.pace + jitter;
+    // Of the step at this position.
+    Picoseconds math_time(const Slot& slot, const Cursor& step) {
+        const double mean = math_cycles(phase_of(slot, step), slot.pace);
+        const double jitter = kernel_.math_jitter_cycles;
+        return cycles(mean + (jitter > 0 ? jitter * random_.uniform() : 0));
     }
     static const Work::Phase& phase_of(const Slot& slot, const Cursor& cursor) {
         return slot.phases[cursor.phase];
     }
-    static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }
-    Cursor first_unit(const Slot& slot) const;
-    void enter_phase(const Slot& slot, Cursor& cursor) const;
+    static void skip_empty(const Slot& slot, Cursor& cursor);
     void advance(const Slot& slot, Cursor& cursor) const;
-    std::size_t stage_of(std::int32_t unit) const {
-        return static_cast<std::size_t>(stages_are_power_of_two_ ? unit & (stages_ - 1) : unit % stages_);
+    std::size_t stage_of(const Cursor& cursor) const {
+        return static_cast<std::size_t>(stages_are_power_of_two_ ? cursor.step & (stages_ - 1)
+                                                                 : cursor.step % stages_);
     }
     // From when on the step may be loaded that the one at this place of the lead sets free.
     Picoseconds& leaves(std::int32_t index, std::int32_t in_lead) {
         return leaves_[static_cast<std::size_t>(index) * static_cast<std::size_t>(lead_) +
                        static_cast<std::size_t>(in_lead)];
     }
-    Leave leave_of(const Cursor& unit, std::int32_t index) {
-        std::int32_t last = unit.in_lead + unit.length - 1;
-        if (last >= lead_) last -= lead_;
-        return {leaves(index, unit.in_lead), leaves(index, last)};
-    }
-    bool may_load(const Slot& s, const Cursor& unit) const {
-        return unit.step < s.steps && unit.end() <= s.freed + lead_;
+    bool may_load(const Slot& s, const Cursor& step) const {
+        return step.step < s.steps && step.step < s.freed + lead_;
     }
     Stage& stage(std::int32_t index, std::size_t number) {
         return ring_[static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number];
@@ -168,10 +136,9 @@ private:
         return coming_[(static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number) *
                        most_boxes_];
     }
-    Leave& stage_free(std::int32_t index, std::size_t number) {
+    Picoseconds& stage_free(std::int32_t index, std::size_t number) {
         return stage_free_[static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number];
     }
-    Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     Slot& slot(std::int32_t index) { return slots_[static_cast<std::size_t>(index)]; }
     SmState& sm_of(const Slot& s) { return sms_[static_cast<std::size_t>(s.sm)]; }
     template <class Body>
@@ -179,36 +146,21 @@ private:
     template <class Body>
     void for_each_receiver(std::int32_t index, std::uint32_t axis, Body&& body);
 
-    const Machine& machine_;
-    const Work& work_;
-    const Kernel& kernel_;
-    const BoxTable& boxes_;
-    const BoxPaces& paces_;
-    TileWheel& wheel_;
-    TileL2& l2_;
     const int ctas_per_sm_;
-    const StepUnits units_;
     const std::int32_t stages_;
     const std::int32_t lead_;
     const bool one_event_;  // a step: in clusters
     const bool stages_are_power_of_two_;
-    const Picoseconds half_epilogue_;
-    double cycle_ = 1000;
     Picoseconds release_ = 0;     // from a step's math to the CTA's going on
     Picoseconds refill_ = 0;      // and to the loads into its stage
     Picoseconds load_issue_ = 0;  // from a box's issue to its first line on the wire
-    double cycles_per_flop_ = 0;
     std::vector<SmState> sms_;
-    std::vector<Slot> slots_;             // SM * CTAs per SM + slot
-    std::vector<Stage> ring_;             // slot * stages + stage
-    std::size_t most_boxes_ = 0;          // of a stage
-    std::vector<TileL2::Coming> coming_;  // the same, most_boxes_ of each, by time
-    std::vector<Leave> stage_free_;       // the same: in a cluster, from when on a stage is free here
-    std::vector<Picoseconds> leaves_;     // slot * lead + place in the lead
+    std::vector<Slot> slots_;              // SM * CTAs per SM + slot
+    std::vector<Stage> ring_;              // slot * stages + stage
+    std::vector<TileL2::Coming> coming_;   // the same, most_boxes_ of each, by time
+    std::vector<Picoseconds> stage_free_;  // the same: in a cluster, from when on a stage is free here
+    std::vector<Picoseconds> leaves_;      // slot * lead + place in the lead
     std::uint64_t started_ = 0;
-    RandomStream random_;
-    Demand demand_;
-    Events events_;
 };
 
 }  // namespace l2lens

@@ -132,7 +132,7 @@ private:
         request.line = static_cast<LineNumber>(line.address >> kLineShift);
         const TouchedSectors sectors = touched_sectors(from, from + line.bytes);
         request.sectors = sectors.touched;
-        if (line.operation == Operation::Write) request.partial = sectors.partial;
+        if (line.operation == Operation::Write && !machine_.l2.byte_masks) request.partial = sectors.partial;
         if (line.operation == Operation::Read && line.shifted) request.partial = sectors.touched;
         request.gpc = static_cast<std::uint8_t>(machine_.sms[line.sm].gpc);
         request.operation = line.operation;

@@ -86,21 +86,6 @@ TEST_CASE("What a die writes back goes past the last level to the memory") {
     CHECK(run.events()[Event::FabricWriteSectors] == 0);
 }
 
-TEST_CASE(
-    "A sector that is written in part is fetched first, unless slices know the bytes that were written") {
-    for (const bool masks : {false, true}) {
-        INFO("byte masks: " << masks);
-        Machine machine = two_dies(1024);
-        machine.l2.byte_masks = masks;
-        StreamRun run(machine, {0}, 1);
-        const auto lines = first_lines(8);
-        run.run({writes(0, lines, 0x3, 0x1)});  // two sectors of each line, the first one in part
-        CHECK(run.events()[Event::TexWriteSectors] == 8 * 2);
-        CHECK(run.events()[Event::TexWriteMisses] == (masks ? 0 : 8));
-        CHECK(run.events()[Event::LastLevelSectors] == (masks ? 0 : 8));
-    }
-}
-
 TEST_CASE("Workgroups are dealt to the dies in turn, whoever is free") {
     const Machine machine = load_machine("mi300x");
     std::vector<std::int32_t> ids(1000);

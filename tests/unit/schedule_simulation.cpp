@@ -268,6 +268,29 @@ TEST_CASE("An epilogue that overlaps costs the next tile's loads, or they cost i
     }
 }
 
+TEST_CASE(
+    "What is written in part is fetched first, unless slices know the bytes; what is added to always is") {
+    Machine machine = load_machine("tiny");
+    Kernel kernel = test::one_cta(8, 0, 1);
+    BoxWalk& store = kernel.programs[0].phases[0].stores.emplace_back(kernel.programs[0].phases[0].loads[0]);
+    kernel.programs[0].phases[0].loads.clear();
+    for (const std::int64_t bytes : {32 + 16, 32 + 32}) {  // one sector, and half of the next or all of it
+        for (const bool masks : {false, true}) {
+            for (const bool reduce : {false, true}) {
+                INFO(bytes << " bytes, byte masks: " << masks << ", reduction: " << reduce);
+                machine.l2.byte_masks = masks;
+                store.extent = {1, bytes / 2};
+                store.reduce = reduce;
+                const auto result =
+                    run(machine, kernel, test::in_order(kernel), lanes(machine.l2.slices_per_partition));
+                const unsigned of_a_line = reduce ? 2 : masks || bytes % 32 == 0 ? 0 : 1;
+                CHECK(result.events[Event::TexWriteSectors] == 8 * 2);
+                CHECK(result.events[Event::FillSectors] == 8 * of_a_line);
+            }
+        }
+    }
+}
+
 TEST_CASE("A stop request ends the run, and progress only grows") {
     const Machine machine = load_machine("h200");
     const Kernel kernel = test::gemm({"m=2048", "n=2048", "k=512"}, machine);

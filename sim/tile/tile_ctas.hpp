@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both loops over the CTAs of a launch have, CTAs that are alone (lone_ctas.hpp) and all others
+// (tile_sms.hpp): whom they speak to, the SMs' clock, what a CTA asks for in all and how it ends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/random.hpp"
+#include "machine/machine.hpp"
+#include "schedule/dispatcher.hpp"
+#include "schedule/gpc.hpp"
+#include "schedule/work.hpp"
+
+#include "tile/box_pace.hpp"
+#include "tile/box_table.hpp"
+#include "tile/event.hpp"
+#include "tile/tile_l2.hpp"
+
+namespace l2lens {
+
+class TileCtas {
+public:
+    const Demand& demand() const { return demand_; }
+    // What the SMs asked for, as events; the L2 counts the rest.
+    const Events& events() const { return events_; }
+
+protected:
+    TileCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
+             std::uint64_t seed, TileWheel& wheel, TileL2& l2);
+
+    // Counts what a CTA will ask for.
+    void count_demand(std::span<const Work::Phase> phases);
+    // The results of a CTA's last step are there at `at`: puts its exit on the wheel, and says until when its
+    // epilogue keeps the next tile there from its math.
+    Picoseconds end(Picoseconds at, std::int32_t slot);
+
+    Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
+    static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }
+    // Of one step, for a CTA of this pace, without jitter.
+    double math_cycles(const Work::Phase& phase, double pace) const {
+        return (phase.math_flops * cycles_per_flop_ + phase.math_cycles) * pace;
+    }
+
+    const Machine& machine_;
+    const Work& work_;
+    const Kernel& kernel_;
+    const BoxTable& boxes_;
+    const BoxPaces& paces_;
+    TileWheel& wheel_;
+    TileL2& l2_;
+    const std::size_t most_boxes_;  // that a CTA receives in a step, its cluster's multicasts included
+    const Picoseconds half_epilogue_;
+    const double cycles_per_flop_;
+    double cycle_ = 1000;
+    RandomStream random_;
+    Demand demand_;
+    Events events_;
+};
+
+}  // namespace l2lens

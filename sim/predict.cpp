@@ -93,7 +93,7 @@ PreparedKernel::PreparedKernel(const Machine& machine, const Kernel& kernel, Mod
             mode == Mode::Grid ? StepUnits::of(parts->work, parts->resident) : StepUnits{};
         parts->boxes.emplace(machine, parts->work, parts->map, executor, units);
     }
-    parts->slice_requests = requested_per_slice(parts->work, parts->map);
+    parts->slice_requests = requested_per_slice(parts->work, parts->map, executor);
     parts_ = std::move(parts);
 }
 

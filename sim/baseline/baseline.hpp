@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/executor.hpp"
 #include "kernel/kernel.hpp"
 #include "machine/machine.hpp"
 #include "memory/address_map.hpp"
@@ -23,7 +24,7 @@ double flat_lru_hit_rate(const Work& work, std::span<const std::int32_t> launche
                          std::int64_t capacity);
 
 // Requested sectors by slice number, from the address hash alone.
-std::vector<double> requested_per_slice(const Work& work, const AddressMap& map);
+std::vector<double> requested_per_slice(const Work& work, const AddressMap& map, Executor& executor);
 
 // The busiest over the mean of all; 1 when there is nothing.
 double max_over_mean(std::span<const double> loads);

@@ -30,6 +30,23 @@ std::int64_t most_requests(const Tensor& tensor, const BoxWalk& box) {
     return requests;
 }
 
+std::optional<BoxWalk> joined_steps(const Tensor& tensor, const BoxWalk& box, std::int64_t begin,
+                                    std::int64_t end) {
+    BoxWalk joined = box;
+    const auto inner = static_cast<std::size_t>(tensor.rank - 1);
+    int moving = 0;
+    for (std::size_t d = 0; d <= inner; ++d) {
+        joined.start[d] += begin * box.step[d];
+        if (box.step[d] == 0) continue;
+        ++moving;
+        joined.extent[d] *= end - begin;
+        const bool cut = d == inner && (box.start[d] | box.step[d]) * tensor.element_bytes % kLineBytes != 0;
+        if (end - begin > 1 && (box.step[d] != box.extent[d] || cut)) return std::nullopt;
+    }
+    if (end - begin > 1 && moving != 1) return std::nullopt;
+    return joined;
+}
+
 void expand(const Tensor& tensor, const BoxWalk& box, std::int64_t step, std::vector<LineRequest>& requests) {
     for_each_line(tensor, box, step, [&](const LineRequest& request) { requests.push_back(request); });
 }

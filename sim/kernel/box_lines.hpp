@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/units.hpp"
@@ -162,24 +163,40 @@ void for_each_line(const Tensor& tensor, const BoxWalk& box, std::int64_t step, 
     }
 }
 
+namespace detail {
+
+// The lines of each row of a box, counted from the row's first element, when all of them are whole.
+struct WholeRows {
+    bool whole = false;
+    std::uint64_t first = 0;
+    std::uint64_t past = 0;
+
+    WholeRows(const Tensor& tensor, const ClippedBox& clipped) {
+        const auto inner = static_cast<std::size_t>(tensor.rank - 1);
+        const std::int64_t element = tensor.element_bytes;
+        const std::int64_t begin = clipped.low[inner] * element;
+        const std::int64_t end = clipped.high[inner] * element;
+        const std::int64_t column = clipped.unclipped_low * element;  // where TMA's first column begins
+        std::int64_t places = static_cast<std::int64_t>(tensor.base) | begin | end | column;
+        for (std::size_t d = 0; d < inner; ++d) places |= tensor.stride_bytes[d];
+        whole = places % kLineBytes == 0;
+        first = static_cast<std::uint64_t>(begin) >> kLineShift;
+        past = static_cast<std::uint64_t>(end) >> kLineShift;
+    }
+};
+
+}  // namespace detail
+
 // When every request for `box` at `step` is a whole line of its own, calls visit(line) for each, in issue
 // order, and returns true: the same as for_each_line, and several times as fast. Otherwise returns false.
 template <class Visit>
 bool for_each_whole_line(const Tensor& tensor, const BoxWalk& box, std::int64_t step, Visit&& visit) {
     const detail::ClippedBox clipped(tensor, box, step);
     if (clipped.empty) return true;
-    const auto inner = static_cast<std::size_t>(tensor.rank - 1);
-    const std::int64_t element = tensor.element_bytes;
-    const std::int64_t begin = clipped.low[inner] * element;
-    const std::int64_t end = clipped.high[inner] * element;
-    const std::int64_t column = clipped.unclipped_low * element;  // where TMA's first column begins
-    std::int64_t places = static_cast<std::int64_t>(tensor.base) | begin | end | column;
-    for (std::size_t d = 0; d < inner; ++d) places |= tensor.stride_bytes[d];
-    if (places % kLineBytes != 0) return false;
-    const auto first = static_cast<std::uint64_t>(begin) >> kLineShift;
-    const auto past = static_cast<std::uint64_t>(end) >> kLineShift;
-    const std::uint64_t width = box.path == Path::Tma ? 1 : past - first;
-    for (std::uint64_t from = first; from < past; from += width) {
+    const detail::WholeRows rows(tensor, clipped);
+    if (!rows.whole) return false;
+    const std::uint64_t width = box.path == Path::Tma ? 1 : rows.past - rows.first;
+    for (std::uint64_t from = rows.first; from < rows.past; from += width) {
         detail::for_each_row(tensor, clipped, [&](std::uint64_t row) {
             for (std::uint64_t line = from; line < from + width; ++line)
                 visit(static_cast<LineNumber>((row >> kLineShift) + line));
@@ -187,6 +204,26 @@ bool for_each_whole_line(const Tensor& tensor, const BoxWalk& box, std::int64_t 
     }
     return true;
 }
+
+// The same lines as runs that follow each other in memory: calls visit(first line, lines) for each row, from
+// the row of the first request to that of the last.
+template <class Visit>
+bool for_each_whole_row(const Tensor& tensor, const BoxWalk& box, std::int64_t step, Visit&& visit) {
+    const detail::ClippedBox clipped(tensor, box, step);
+    if (clipped.empty) return true;
+    const detail::WholeRows rows(tensor, clipped);
+    if (!rows.whole) return false;
+    detail::for_each_row(tensor, clipped, [&](std::uint64_t row) {
+        visit(static_cast<LineNumber>((row >> kLineShift) + rows.first),
+              static_cast<std::uint32_t>(rows.past - rows.first));
+    });
+    return true;
+}
+
+// The boxes of the steps [begin, end) of a walk as one box at step 0, when each begins where the one before
+// it ends and no line is cut there.
+std::optional<BoxWalk> joined_steps(const Tensor& tensor, const BoxWalk& box, std::int64_t begin,
+                                    std::int64_t end);
 
 // Appends the requests of `box` at `step` to `requests`.
 void expand(const Tensor& tensor, const BoxWalk& box, std::int64_t step, std::vector<LineRequest>& requests);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "load/text_file.hpp"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -18,10 +19,12 @@ std::string read_text_file(const std::string& path) {
     if (std::filesystem::is_directory(path, ignored)) throw BadInput(path + ": is a folder, not a file");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw BadInput(path + ": cannot be opened for reading");
-    std::string text(kMostBytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    std::string text;
+    for (std::array<char, 1 << 14> piece; text.size() <= kMostBytes && file;) {
+        file.read(piece.data(), piece.size());
+        text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    }
     if (file.bad()) throw BadInput(path + ": cannot be read");
-    text.resize(static_cast<std::size_t>(file.gcount()));
     if (text.size() > kMostBytes) throw BadInput(path + ": is larger than 4 MiB, too large for a model file");
     return text;
 }

@@ -48,6 +48,7 @@ int spread_over_strides(std::span<const std::uint32_t> rows, int input_bits) {
 AddressMap::AddressMap(const Machine& machine) {
     for (std::uint64_t mask : machine.hash.home_masks) {
         home_masks_.push_back(static_cast<std::uint32_t>(mask >> kLineShift));
+        home_run_bits_ = std::min(home_run_bits_, std::countr_zero(home_masks_.back()));
     }
     std::vector<std::uint32_t> in_page;
     for (std::uint32_t mask : home_masks_) in_page.push_back(mask & ((1u << kPageBits) - 1));

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,10 @@ public:
         return home_[0][line & kPieceMask] ^ home_[1][line >> kPieceBits & kPieceMask] ^
                home_[2][line >> 2 * kPieceBits];
     }
+
+    // Lines whose numbers differ below these bits only have one home, and one lane.
+    int home_run_bits() const { return home_run_bits_; }
+    int lane_run_bits() const { return std::popcount(granule_mask_); }
 
     int lane(LineNumber line) const { return static_cast<int>(lane_of_number(number(line))); }
 
@@ -72,6 +77,7 @@ private:
     static constexpr std::uint32_t kPieceMask = (1u << kPieceBits) - 1;
     std::array<std::array<std::uint8_t, 1u << kPieceBits>, 3> home_{};
     std::vector<std::uint32_t> home_masks_;  // over line bits
+    int home_run_bits_ = 31;                 // below the lowest bit of these
     int number_bits_ = kPageBits;            // of y: the page's bits less the home's
     std::uint32_t granule_mask_ = 0;         // lines that stay in one slice
     std::array<std::uint32_t, 1u << kHalfBits> low_{};

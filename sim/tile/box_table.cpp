@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
@@ -75,7 +76,7 @@ public:
         Measured box;
         requests_.clear();
         shifted_ = 0;
-        for (std::int64_t k = begin; k < end; ++k) add_step(k, box);
+        add_steps(begin, end, box);
         box.shape.steps = static_cast<std::uint32_t>(end - begin);
         box.shape.shifted = 2 * shifted_ > box.shape.requests;
         if (distinct_) {
@@ -91,8 +92,16 @@ public:
     }
 
 private:
+    void add_steps(std::int64_t begin, std::int64_t end, Measured& box) {
+        if (distinct_) {
+            const std::optional<BoxWalk> joined = joined_steps(tensor_, walk_, begin, end);
+            if (joined && add_whole_rows(*joined, box)) return;
+        }
+        if (end - begin == 1) return add_step(begin, box);
+        for (std::int64_t k = begin; k < end; ++k) add_steps(k, k + 1, box);
+    }
+
     void add_step(std::int64_t k, Measured& box) {
-        if (distinct_ && add_whole_lines(k, box)) return;
         for_each_line(tensor_, walk_, k, [&](const LineRequest& request) {
             if (box.shape.requests++ == 0) {
                 box.first = request.line;
@@ -116,14 +125,19 @@ private:
         });
     }
 
-    bool add_whole_lines(std::int64_t k, Measured& box) {
+    bool add_whole_rows(const BoxWalk& steps, Measured& box) {
         std::array<std::uint32_t, kMostHomes> lines{};
         LineNumber last = 0;
         std::uint32_t before = box.shape.requests;
-        const bool whole = for_each_whole_line(tensor_, walk_, k, [&](LineNumber line) {
-            if (before++ == 0) box.first = line;
-            last = line;
-            ++lines[static_cast<std::size_t>(map_.home(line))];
+        const bool whole = for_each_whole_row(tensor_, steps, 0, [&](LineNumber first, std::uint32_t run) {
+            if (before == 0) box.first = first;
+            before += run;
+            last = first + run - 1;
+            if (first >> map_.home_run_bits() == last >> map_.home_run_bits()) {
+                lines[static_cast<std::size_t>(map_.home(first))] += run;
+                return;
+            }
+            for (std::uint32_t i = 0; i < run; ++i) ++lines[static_cast<std::size_t>(map_.home(first + i))];
         });
         if (!whole || before == box.shape.requests) return whole;
         box.last = last;

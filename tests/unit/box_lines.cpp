@@ -269,3 +269,40 @@ TEST_CASE("Boxes of whole lines are walked line by line as request by request, o
     CHECK(whole > 0);
     CHECK(refused > 0);
 }
+
+TEST_CASE("Steps that join ask for the lines that they ask for one by one, row by row") {
+    int joined_ones = 0, separate = 0;
+    for (const Index& step : {Index{0, 64}, Index{8, 0}, Index{0, 128}, Index{8, 64}, Index{0, 0}}) {
+        for (const std::int64_t columns : {512, 448, 500}) {
+            const Tensor tensor = matrix(20, columns, 2);
+            const BoxWalk box = box_at({4, 64}, {8, 64}, Path::Tma, step);
+            for (std::int64_t begin = 0; begin < 3; ++begin) {
+                for (const std::int64_t end : {begin + 1, begin + 3}) {
+                    INFO(step[0] << " " << step[1] << " " << columns << " " << begin << " " << end);
+                    std::vector<LineNumber> asked, rows;
+                    for (std::int64_t k = begin; k < end; ++k) {
+                        for (const LineRequest& request : requests_of(tensor, box, k))
+                            asked.push_back(request.line);
+                    }
+                    const auto joined = joined_steps(tensor, box, begin, end);
+                    const auto add = [&](LineNumber first, std::uint32_t lines) {
+                        for (std::uint32_t i = 0; i < lines; ++i) rows.push_back(first + i);
+                    };
+                    if (!joined || !for_each_whole_row(tensor, *joined, 0, add)) {
+                        CHECK(rows.empty());
+                        ++separate;
+                        continue;
+                    }
+                    ++joined_ones;
+                    if (!asked.empty()) CHECK(rows.front() == asked.front());
+                    if (!asked.empty()) CHECK(rows.back() == asked.back());
+                    std::sort(asked.begin(), asked.end());
+                    std::sort(rows.begin(), rows.end());
+                    CHECK(rows == asked);
+                }
+            }
+        }
+    }
+    CHECK(joined_ones > 0);
+    CHECK(separate > 0);
+}

@@ -75,6 +75,8 @@ function kernel(p, gpu)
         title = string.format("gemm %dx%dx%d %s %s, tile %dx%dx%d, %d stages", m, n, k, p.dtype, p.layout, bm, bn, bk, p.stages),
         grid = {{"m", tiles_m}, {"n", tiles_n}},
         stages = p.stages,
+        -- 0.30 to 0.36 % of CTAs that a GPC began together, of the warp-specialized kernel (traces/h200/gemm_schedules.csv).
+        pace_spread = specialized and 0.003 or 0,
         pipeline = p.pipeline,
         math = p.dtype,
         warps = p.warps,

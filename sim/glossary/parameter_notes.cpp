@@ -88,6 +88,8 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "ghz_under_power"},
     {"clock.power_slope", "SM clock = clock.power_base - clock.power_slope * TFLOP/s / 1000", "",
      "ghz_under_power"},
+    {"clock.gpc_spread", "math on a GPC takes 1 + d of the mean, d of standard deviation clock.gpc_spread", "",
+     "gpc_paces"},
 
     {"latency.load_issue", "first line on the wire = issue + latency.load_issue", "", "BoxTiming"},
     {"latency.sm_to_slice", "arrival = departure + latency.sm_to_slice + the SM's and slice's spread", "",

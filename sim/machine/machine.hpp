@@ -100,6 +100,8 @@ struct Machine {
         // A slope of 0 keeps the clock at sm_max_ghz.
         double power_base_ghz = 0;
         double power_slope_ghz = 0;  // per 1000 TFLOP/s of 16-bit dense math
+        // Each GPC has a clock of its own: their standard deviation under load, as a share of the mean.
+        double gpc_spread = 0;
     } clock;
 
     struct Latency {

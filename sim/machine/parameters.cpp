@@ -129,6 +129,9 @@ const std::vector<ParameterInfo> kTable = {
     {"clock.power_slope", "GHz per 1000 TFLOP/s", 0, 100,
      "what tensor load takes off the SM clock; 0 for a clock that power does not limit",
      at<&M::clock, &Clock::power_slope_ghz>},
+    {"clock.gpc_spread", "", 0, 0.2,
+     "how far the GPCs' clocks differ under tensor load: standard deviation, as a share of their mean",
+     at<&M::clock, &Clock::gpc_spread>, 1, kOptional},
 
     {"latency.load_issue", "cycles", 0, 1e5,
      "SM cycles from the issue of a box to its first line on the wire", at<&M::latency, &Latency::load_issue_cycles>},

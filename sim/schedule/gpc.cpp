@@ -53,6 +53,7 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
       work_(work),
       kernel_(work.kernel()),
       number_(number),
+      gpc_pace_(gpc_paces(machine, seed)[static_cast<std::size_t>(number)]),
       ctas_per_sm_(ctas_per_sm),
       math_rate_(math_rate(machine, kernel_.math)),
       local_sm_(machine.sms.size(), -1),
@@ -94,7 +95,7 @@ void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, C
     s.tile = tile;
     s.cluster = cluster;
     s.age = started_++;
-    s.pace = draw_pace(kernel_.pace_spread, random_);
+    s.pace = draw_pace(kernel_.pace_spread, random_) * gpc_pace_;
     s.steps = work_.steps(tile);
     push(time + from_ns(kernel_.prologue_ns), Kind::Begin, index);
 }

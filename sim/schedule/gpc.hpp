@@ -182,6 +182,7 @@ private:
     const Work& work_;
     const Kernel& kernel_;
     const int number_;
+    const double gpc_pace_;  // of its math, beside that of a CTA
     const int ctas_per_sm_;
     double cycle_ = 1000;
     double math_rate_ = 1;       // flops per SM cycle

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// CTAs that do the same work do not take the same time. Of the attention kernel's CTAs with as many steps,
-// started together, the times differ by 0.7 % (standard deviation), in proportion to the steps, and hardly
-// with the SM (traces/h200/attention_schedules.csv, column_major): each keeps a pace of its own. Over
-// thousands of steps that parts CTAs that read the same lines.
+// CTAs that do the same work do not take the same time, and over thousands of steps that parts those that read
+// the same lines. Two causes are known (traces/h200/gemm_schedules.csv):
+//
+// * Each GPC has a clock of its own: under tensor load the GPCs' mean times differ by 0.6 % (standard
+//   deviation), other GPCs on each board, while the SMs of one GPC read the same clock to 10 ppm.
+// * A CTA has a pace of its own: the times of CTAs that a GPC begins together differ by a constant share of
+//   their length, hardly with the SM.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
 #include "base/random.hpp"
+#include "machine/machine.hpp"
 
 namespace l2lens {
 
@@ -14,6 +22,24 @@ namespace l2lens {
 inline double draw_pace(double spread, RandomStream& random) {
     constexpr double kWidth = 3.4641016151377544;  // sqrt(12), of a uniform of standard deviation 1
     return spread > 0 ? 1 + spread * kWidth * (random.uniform() - 0.5) : 1;
+}
+
+// What math takes on each GPC of the mean over the GPCs: 1 with standard deviation clock.gpc_spread, of any
+// seed. A seed stands for a board.
+inline std::vector<double> gpc_paces(const Machine& machine, std::uint64_t seed) {
+    std::vector<double> paces(static_cast<std::size_t>(machine.gpcs), 1.0);
+    if (machine.clock.gpc_spread <= 0 || machine.gpcs < 2) return paces;
+    RandomStream random(seed, 0x6C0C10C4u);
+    double sum = 0, squares = 0;
+    for (double& pace : paces) {
+        pace = random.uniform();
+        sum += pace;
+        squares += pace * pace;
+    }
+    const double mean = sum / machine.gpcs;
+    const double deviation = std::sqrt(squares / machine.gpcs - mean * mean);
+    for (double& pace : paces) pace = 1 + machine.clock.gpc_spread * (pace - mean) / deviation;
+    return paces;
 }
 
 }  // namespace l2lens

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/random.hpp"
 #include "machine/machine.hpp"
@@ -53,6 +54,7 @@ protected:
     const std::size_t most_boxes_;  // that a CTA receives in a step, its cluster's multicasts included
     const Picoseconds half_epilogue_;
     const double cycles_per_flop_;
+    const std::vector<double> gpc_paces_;
     double cycle_ = 1000;
     RandomStream random_;
     Demand demand_;

@@ -60,7 +60,7 @@ void TileSms::start(const Start& start) {
     s.phases = work_.program(start.tile);
     s.cluster = start.cluster;
     s.age = started_++;
-    s.pace = draw_pace(kernel_.pace_spread, random_);
+    s.pace = draw_pace(kernel_.pace_spread, random_) * gpc_paces_[sm_of(s).gpc];
     s.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     Cursor first;
     skip_empty(s, first);

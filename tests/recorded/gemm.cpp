@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A handful of the rows of traces/h200/gemm.csv, predicted from kernel to counters with one lane in 32. The
+// A handful of the rows of traces/h200/gemm.csv, predicted from kernel to counters with one lane in 16. The
 // tolerances are what the model reaches on these rows, not what it aims at; `l2lens validate --recorded`
 // judges all rows.
 #include <algorithm>
@@ -64,7 +64,7 @@ Prediction predict_row(const test::RecordedCells& row, const Machine& machine) {
         over_grid(kernel, row.text("order"), resolve_order(row.text("order"), grid, context), machine);
     PredictOptions options;
     options.mode = parse_mode(row.text("mode"));
-    options.sample = 32;
+    options.sample = 16;
     return predict(machine, kernel, order, options, serial);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who ran where and when on an H200 (traces/h200/attention_schedules.csv), against the model: do CTAs that do
-// the same work take times as different as they did there? The constant of models/kernels/attention.lua is
-// this file's.
+// Who ran where and when on an H200 (traces/h200/attention_schedules.csv, gemm_schedules.csv), against the
+// model: do CTAs that do the same work take times as different as they did there? The constants of
+// models/kernels/attention.lua and gemm.lua and the H200's clock.gpc_spread are these files'.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -42,41 +43,118 @@ double spread_of(const std::map<std::int64_t, CtaStay>& stays) {
     return std::sqrt(squares / count);
 }
 
-double recorded_spread() {
-    const std::string path = L2LENS_SOURCE_DIR "/traces/h200/attention_schedules.csv";
+using Stays = std::map<std::int64_t, CtaStay>;  // by launch id
+
+Stays recorded_stays(const std::string& file, const std::string& run_name) {
+    const std::string path = L2LENS_SOURCE_DIR "/traces/h200/" + file;
     for (const RecordedRun& run : read_schedule_csv(read_text_file(path), path)) {
-        if (run.name != schedule_run_name("column_major", Mode::Grid)) continue;
-        std::map<std::int64_t, CtaStay> stays;
+        if (run.name != run_name) continue;
+        Stays stays;
         for (const auto& [id, entry] : run.stays) stays[id] = entry.stay;
-        return spread_of(stays);
+        return stays;
     }
-    FAIL("no column_major in " << path);
-    return 0;
+    FAIL("no " << run_name << " in " << path);
+    return {};
 }
 
-double predicted_spread(const Machine& machine, const Kernel& kernel) {
+Stays predicted_stays(const Machine& machine, const Kernel& kernel, const std::string& order, Mode mode) {
     PredictOptions options;
     options.sample = 16;
+    options.mode = mode;
     options.record_schedule = true;
     TbbExecutor executor(2);
     const Prediction prediction =
-        predict(machine, kernel, cli::named_order("column_major", machine, kernel), options, executor);
-    std::map<std::int64_t, CtaStay> stays;
+        predict(machine, kernel, cli::named_order(order, machine, kernel), options, executor);
+    Stays stays;
     for (const CtaStay& stay : prediction.schedule) stays[static_cast<std::int64_t>(stays.size())] = stay;
-    return spread_of(stays);
+    return stays;
+}
+
+double mean(const std::vector<double>& values) {
+    double sum = 0;
+    for (double value : values) sum += value;
+    return sum / static_cast<double>(values.size());
+}
+
+double variance(const std::vector<double>& values) {
+    double squares = 0;
+    for (double value : values) squares += (value - mean(values)) * (value - mean(values));
+    return squares / static_cast<double>(values.size());
+}
+
+// Of a launch with as much work in all CTAs, one CTA an SM at a time; in shares of a CTA's mean time.
+struct Paces {
+    double of_gpcs = 0;      // standard deviation of the GPCs' means
+    double first_ends = 0;   // of the ends of an SM's first CTA within a GPC
+    double second_ends = 0;  // and of its second one's
+};
+
+Paces paces_of(const Stays& stays, const Machine& machine) {
+    std::map<int, std::vector<CtaStay>> of_sm;
+    for (const auto& [id, stay] : stays) of_sm[stay.sm].push_back(stay);
+    std::size_t rounds = stays.size();
+    for (auto& [sm, ctas] : of_sm) {
+        std::sort(ctas.begin(), ctas.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+        rounds = std::min(rounds, ctas.size());
+    }
+    std::vector<double> means;  // by GPC
+    double first = 0, second = 0;
+    for (int gpc = 0; gpc < machine.gpcs; ++gpc) {
+        std::vector<double> times, first_ends, second_ends;
+        for (const auto& [sm, ctas] : of_sm) {
+            if (machine.sms[static_cast<std::size_t>(sm)].gpc != gpc) continue;
+            for (std::size_t i = 0; i < rounds; ++i)
+                times.push_back(static_cast<double>(ctas[i].end - ctas[i].start));
+            first_ends.push_back(static_cast<double>(ctas[0].end));
+            second_ends.push_back(static_cast<double>(ctas[1].end));
+        }
+        means.push_back(mean(times));
+        first += variance(first_ends) / machine.gpcs;
+        second += variance(second_ends) / machine.gpcs;
+    }
+    const double all = mean(means);
+    return {std::sqrt(variance(means)) / all, std::sqrt(first) / all, std::sqrt(second) / all};
 }
 
 }  // namespace
 
 TEST_CASE("Attention's CTAs that do the same differ in time as they did on the H200") {
-    const double recorded = recorded_spread();
-    const Machine machine = load_machine("h200");
+    const double recorded =
+        spread_of(recorded_stays("attention_schedules.csv", schedule_run_name("column_major", Mode::Grid)));
+    Machine machine = load_machine("h200");
+    machine.clock.gpc_spread = 0.0018;  // of the board of that file, by the means of its GPCs
     Kernel kernel = cli::load_launched("attention", {"causal=true"}, "", machine).kernel;
     CHECK(std::abs(kernel.pace_spread - recorded) <= 0.001);
-    const double predicted = predicted_spread(machine, kernel);
+    const double predicted = spread_of(predicted_stays(machine, kernel, "column_major", Mode::Grid));
     INFO("recorded " << 100 * recorded << " %, predicted " << 100 * predicted << " %");
     CHECK(std::abs(predicted / recorded - 1) <= 0.25);
     // Latencies alone do not make them that different.
     kernel.pace_spread = 0;
-    CHECK(predicted_spread(machine, kernel) <= recorded / 2);
+    CHECK(spread_of(predicted_stays(machine, kernel, "column_major", Mode::Grid)) <= recorded / 2);
+}
+
+TEST_CASE("GPCs and CTAs that hardly wait keep paces of their own, as on the H200") {
+    for (const Mode mode : {Mode::Grid, Mode::Static}) {
+        const std::string run = schedule_run_name("group_m:8", mode);
+        INFO(run);
+        Machine machine = load_machine("h200");
+        const Paces recorded = paces_of(recorded_stays("gemm_schedules.csv", run), machine);
+        std::vector<std::string> arguments{"k=4096", "bn=256", "warps=8", "pipeline=warp_specialized"};
+        if (mode == Mode::Static) arguments.push_back("mode=static");
+        Kernel kernel = cli::load_launched("gemm", arguments, "", machine).kernel;
+        // The constants are the file's.
+        CHECK(std::abs(machine.clock.gpc_spread - recorded.of_gpcs) <= 0.001);
+        CHECK(std::abs(kernel.pace_spread - recorded.first_ends) <= 0.0005);
+
+        const Paces predicted = paces_of(predicted_stays(machine, kernel, "group_m:8", mode), machine);
+        CHECK(std::abs(predicted.of_gpcs / recorded.of_gpcs - 1) <= 0.25);
+        CHECK(std::abs(predicted.first_ends / recorded.first_ends - 1) <= 0.25);
+        CHECK(std::abs(predicted.second_ends / recorded.second_ends - 1) <= 0.4);
+        // Waiting alone does not part them.
+        machine.clock.gpc_spread = 0;
+        kernel.pace_spread = 0;
+        const Paces alike = paces_of(predicted_stays(machine, kernel, "group_m:8", mode), machine);
+        CHECK(alike.of_gpcs <= recorded.of_gpcs / 2);
+        CHECK(alike.first_ends <= recorded.first_ends / 2);
+    }
 }

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "load/machine_file.hpp"
 #include "parallel/tbb_executor.hpp"
+#include "schedule/pace.hpp"
 #include "schedule/simulation.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"

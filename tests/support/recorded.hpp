@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of traces/h200/*.csv: what hardware counted, read when the test runs.
+// Rows of traces/GPU/*.csv: what hardware counted, read when the test runs.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ struct RecordedCells {
     double operator[](const std::string& column) const { return std::stod(cells.at(column)); }
 };
 
-inline std::vector<RecordedCells> recorded_rows(const std::string& name) {
-    const std::string path = std::string(L2LENS_SOURCE_DIR) + "/traces/h200/" + name;
+inline std::vector<RecordedCells> recorded_rows(const std::string& name, const std::string& gpu = "h200") {
+    const std::string path = std::string(L2LENS_SOURCE_DIR) + "/traces/" + gpu + "/" + name;
     const CsvTable table = read_csv(read_text_file(path), path);
     std::vector<RecordedCells> rows;
     for (const CsvRow& row : table.rows) {
@@ -33,9 +33,10 @@ inline std::vector<RecordedCells> recorded_rows(const std::string& name) {
 }
 
 // The rows that have all the cells of `wanted`.
-inline std::vector<RecordedCells> recorded_rows(const std::string& name, const Cells& wanted) {
+inline std::vector<RecordedCells> recorded_rows(const std::string& name, const Cells& wanted,
+                                                const std::string& gpu = "h200") {
     std::vector<RecordedCells> rows;
-    for (const RecordedCells& row : recorded_rows(name)) {
+    for (const RecordedCells& row : recorded_rows(name, gpu)) {
         bool fits = true;
         for (const auto& [column, value] : wanted) fits = fits && row.text(column) == value;
         if (fits) rows.push_back(row);

@@ -148,7 +148,7 @@ TEST_CASE("The H200's topology is the measured one") {
 TEST_CASE("Published home masks come out of the bit lists") {
     // github.com/ademeure/cuda-side-boost: H100 0x0B3000, GH200 0x0AB000, GB200 0x1EF000, below bit 21.
     const std::uint64_t below_2mib = (1u << 21) - 1;
-    CHECK(load_machine("h100-sxm").hash.home_masks == std::vector<std::uint64_t>{0x0B3000});
+    CHECK((load_machine("h100-sxm").hash.home_masks.at(0) & below_2mib) == 0x0B3000);
     CHECK(load_machine("b200").hash.home_masks == std::vector<std::uint64_t>{0x1EF000});
     CHECK((load_machine("gh200").hash.home_masks.at(0) & below_2mib) == 0x0AB000);
     CHECK((load_machine("h200").hash.home_masks.at(0) & below_2mib) == 0x0AB000);

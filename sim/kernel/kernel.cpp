@@ -45,6 +45,13 @@ double Kernel::flops() const {
     return sum;
 }
 
+bool Kernel::has_tensor_math() const {
+    for (const Program& program : programs)
+        for (const Phase& phase : program.phases)
+            if (phase.count > 0 && phase.math_flops > 0) return true;
+    return false;
+}
+
 void layout_tensors(Kernel& kernel, std::uint64_t device_bytes) {
     const std::uint64_t limit = std::min(device_bytes, kMostBytes);
     std::uint64_t end = 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "kernel/kernel.hpp"
 #include "machine/machine.hpp"
 
 namespace l2lens {
@@ -25,10 +26,10 @@ inline double draw_pace(double spread, RandomStream& random) {
 }
 
 // What math takes on each GPC of the mean over the GPCs: 1 with standard deviation clock.gpc_spread, of any
-// seed. A seed stands for a board.
-inline std::vector<double> gpc_paces(const Machine& machine, std::uint64_t seed) {
+// seed, when the kernel loads the tensor cores; else all clocks are the same. A seed stands for a board.
+inline std::vector<double> gpc_paces(const Machine& machine, const Kernel& kernel, std::uint64_t seed) {
     std::vector<double> paces(static_cast<std::size_t>(machine.gpcs), 1.0);
-    if (machine.clock.gpc_spread <= 0 || machine.gpcs < 2) return paces;
+    if (machine.clock.gpc_spread <= 0 || machine.gpcs < 2 || !kernel.has_tensor_math()) return paces;
     RandomStream random(seed, 0x6C0C10C4u);
     double sum = 0, squares = 0;
     for (double& pace : paces) {

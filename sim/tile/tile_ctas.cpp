@@ -36,7 +36,7 @@ TileCtas::TileCtas(const Machine& machine, const Work& work, const BoxTable& box
       most_boxes_(most_boxes_of_a_step(work)),
       half_epilogue_(from_ns(kernel_.epilogue_ns / 2)),
       cycles_per_flop_(1.0 / math_rate(machine, kernel_.math)),
-      gpc_paces_(gpc_paces(machine, seed)),
+      gpc_paces_(gpc_paces(machine, kernel_, seed)),
       random_(seed, 0x6C0000u) {}
 
 void TileCtas::count_demand(std::span<const Work::Phase> phases) {

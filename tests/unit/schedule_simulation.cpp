@@ -248,6 +248,31 @@ TEST_CASE("CTAs keep paces of their own when the kernel says how far these are a
     }
 }
 
+TEST_CASE("Under tensor load the GPCs' paces have mean 1 and the machine's spread, another set for each seed") {
+    Machine machine = load_machine("h200");
+    REQUIRE(machine.clock.gpc_spread > 0);
+    const std::vector<double> alike(8, 1.0);
+    Kernel kernel = test::one_cta(1, 100, 1);
+    CHECK(gpc_paces(machine, kernel, 0) == alike);
+    kernel.programs[0].phases[0].math_flops = 1;
+    std::vector<std::vector<double>> seen;
+    for (const std::uint64_t seed : {0u, 1u, 2u}) {
+        const std::vector<double> paces = gpc_paces(machine, kernel, seed);
+        REQUIRE(paces.size() == 8);
+        double sum = 0, squares = 0;
+        for (const double pace : paces) {
+            sum += pace;
+            squares += (pace - 1) * (pace - 1);
+        }
+        CHECK(sum / 8 == Approx(1).epsilon(1e-12));
+        CHECK(std::sqrt(squares / 8) == Approx(machine.clock.gpc_spread).epsilon(1e-9));
+        CHECK(std::find(seen.begin(), seen.end(), paces) == seen.end());
+        seen.push_back(paces);
+    }
+    machine.clock.gpc_spread = 0;
+    CHECK(gpc_paces(machine, kernel, 0) == alike);
+}
+
 TEST_CASE("An epilogue that overlaps costs the next tile's loads, or they cost it, but not both") {
     const Machine machine = load_machine("tiny");
     const double hit_ns = kFirstLineNs - 108;

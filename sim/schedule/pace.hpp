@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CTAs that do the same work do not take the same time, and over thousands of steps that parts those that read
-// the same lines. Two causes are known (traces/h200/gemm_schedules.csv):
+// CTAs that do the same work do not take the same time, and over thousands of steps that parts those that
+// read the same lines. Two causes are known (traces/h200/gemm_schedules.csv):
 //
 // * Each GPC has a clock of its own: under tensor load the GPCs' mean times differ by 0.6 % (standard
 //   deviation), other GPCs on each board, while the SMs of one GPC read the same clock to 10 ppm.

@@ -248,7 +248,8 @@ TEST_CASE("CTAs keep paces of their own when the kernel says how far these are a
     }
 }
 
-TEST_CASE("Under tensor load the GPCs' paces have mean 1 and the machine's spread, another set for each seed") {
+TEST_CASE(
+    "Under tensor load the GPCs' paces have mean 1 and the machine's spread, another set for each seed") {
     Machine machine = load_machine("h200");
     REQUIRE(machine.clock.gpc_spread > 0);
     const std::vector<double> alike(8, 1.0);

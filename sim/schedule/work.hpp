@@ -92,25 +92,10 @@ public:
     std::size_t walks() const { return walks_.size(); }
     bool walk_stores(std::int32_t walk) const { return walks_[static_cast<std::size_t>(walk)].store; }
     std::int64_t walk_steps(std::int32_t walk) const { return walks_[static_cast<std::size_t>(walk)].count; }
-    // Bytes of all steps, clipped to the tensor.
+    // CTAs that move the walk's boxes.
     std::int64_t walk_uses(std::int32_t walk) const { return walks_[static_cast<std::size_t>(walk)].uses; }
+    // Of all steps, clipped to the tensor.
     double walk_bytes(std::int32_t walk) const { return walks_[static_cast<std::size_t>(walk)].bytes; }
-
-    // Calls visit(line, sectors, CTAs that ask for it) for every request of every walk, all lanes.
-    template <class Visit>
-    void for_each_request(Visit&& visit) const {
-        for (const Walk& walk : walks_) {
-            const Tensor& tensor = kernel_.tensors[static_cast<std::size_t>(walk.box->tensor)];
-            for (std::int64_t k = 0; k < walk.count; ++k) {
-                if (for_each_whole_line(tensor, *walk.box, k,
-                                        [&](LineNumber line) { visit(line, kSectorsPerLine, walk.uses); }))
-                    continue;
-                for_each_line(tensor, *walk.box, k, [&](const LineRequest& request) {
-                    visit(request.line, __builtin_popcount(request.sectors), walk.uses);
-                });
-            }
-        }
-    }
 
 private:
     struct Walk {

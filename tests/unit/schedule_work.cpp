@@ -58,16 +58,17 @@ TEST_CASE("Tiles of a row share the walk of A, tiles of a column that of B, and 
     }
 }
 
-TEST_CASE("A walk knows its steps and bytes") {
+TEST_CASE("A walk knows its steps, its bytes and how many CTAs use it") {
     const SmallGemm gemm;
     const auto walks = gemm.walks_of(0);
     CHECK(gemm.work.walk_steps(walks[0]) == 4);
     CHECK(gemm.work.walk_bytes(walks[0]) == 128 * 256 * 2);
     CHECK(gemm.work.walk_steps(walks[2]) == 1);
     CHECK(gemm.work.walk_bytes(walks[2]) == 128 * 128 * 2);
-    std::int64_t sectors = 0;
-    gemm.work.for_each_request([&](LineNumber, int count, std::int64_t uses) { sectors += count * uses; });
-    CHECK(sectors == 6 * (2 * 128 * 256 + 128 * 128) * 2 / 32);
+    double bytes = 0;
+    for (std::int32_t walk = 0; walk < static_cast<std::int32_t>(gemm.work.walks()); ++walk)
+        bytes += gemm.work.walk_bytes(walk) * static_cast<double>(gemm.work.walk_uses(walk));
+    CHECK(bytes == 6 * (2 * 128 * 256 + 128 * 128) * 2);
 }
 
 TEST_CASE("Lines are there while a CTA that uses them may still come or run") {

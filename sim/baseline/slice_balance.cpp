@@ -39,7 +39,10 @@ void add_walk(const Work& work, const AddressMap& map, std::int32_t id, std::vec
 
 std::vector<double> requested_per_slice(const Work& work, const AddressMap& map, Executor& executor) {
     const auto lanes = static_cast<std::size_t>(map.lanes());
-    const std::size_t shares = std::min<std::size_t>(work.walks(), 64);
+    // Any number of walks a thread; each share has sums of its own, and integers add up to the same in any
+    // order.
+    constexpr std::size_t kMostShares = 64;
+    const std::size_t shares = std::min(work.walks(), kMostShares);
     std::vector<std::vector<std::int64_t>> sectors(shares);
     executor.for_each(shares, [&](std::size_t share) {
         std::vector<std::int64_t> sum(lanes, 0), once(lanes);

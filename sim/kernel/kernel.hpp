@@ -129,7 +129,7 @@ struct Kernel {
     std::int64_t tile_columns() const { return grid[grid.size() - 1]; }
     std::int64_t outer_tiles() const;  // product of the axes before the last two
     double flops() const;              // tensor-core work of the whole launch
-    bool has_tensor_math() const;
+    bool has_tensor_math() const;      // does any step of it load the tensor cores?
 };
 
 // Places the tensors one after another from address 0, each on a 2 MiB boundary (what cudaMalloc gives large

@@ -125,6 +125,7 @@ private:
         });
     }
 
+    // False, and nothing added, when a request is not a whole line.
     bool add_whole_rows(const BoxWalk& steps, Measured& box) {
         std::array<std::uint32_t, kMostHomes> lines{};
         LineNumber last = 0;

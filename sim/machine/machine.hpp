@@ -61,9 +61,11 @@ struct Machine {
         int slices_per_partition = 0;  // active ones
         std::int64_t slice_bytes = 0;
         int ways = 0;
-        int dirty_ways = 0;   // of a set may wait to be written back
-        int queue_lines = 0;  // waiting at a slice's output before CPCs take turns; 0: no limit
-        int fetch_bytes = 0;  // a miss of a plain load fills this much around it: 32, 64 or 128
+        int dirty_ways = 0;          // of a set may wait to be written back
+        int tag_queue_requests = 0;  // waiting for a slice's tags behind its coalescer; 0: no limit
+        int entrance_requests = 0;   // waiting in front of it first come, first served; the next ones by CPC
+        int queue_lines = 0;         // waiting at a slice's output before CPCs take turns; 0: no limit
+        int fetch_bytes = 0;         // a miss of a plain load fills this much around it: 32, 64 or 128
         int tensor_fetch_bytes =
             0;  // the same for loads through a tensor map (CU_TENSOR_MAP_L2_PROMOTION_...)
         // Each partition caches any address for its own SMs, as the dies of an MI300X do: no address has a

@@ -43,8 +43,9 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
     const Machine& machine = model.machine;
     const int requesters = machine.coalescer.present ? machine.coalescer.max_requesters : 1;
     for (int p = 0; p < machine.partitions; ++p) {
-        slices_.push_back(Slice{SectorCache(model.map.sets(), machine.l2.ways), Coalescer(requesters),
-                                TurnQueue(machine.gpcs * machine.cpcs_per_gpc)});
+        slices_.push_back(
+            Slice{SectorCache(model.map.sets(), machine.l2.ways), Coalescer(requesters),
+                  TurnQueue(machine.gpcs * machine.cpcs_per_gpc, machine.l2.entrance_requests)});
     }
     if (machine.last_level.bytes > 0) last_level_.emplace(machine);
     answers_.resize(static_cast<std::size_t>(machine.gpcs));
@@ -116,8 +117,7 @@ void Lane::reset_events() {
     for (Slice& slice : slices_) slice.sectors = 0;
 }
 
-// A slice takes requests as they come while its queue has room. Beyond that they wait in front of it, and it
-// takes them from the CPCs in turn.
+// A slice takes requests as they come while its queues have room. Beyond that they wait in front of it.
 void Lane::on_request(Picoseconds now, const Action& request) {
     Slice& slice = slices_[request.partition];
     if (slice.waiting.empty() && !is_full(slice, now)) {
@@ -143,8 +143,7 @@ std::int32_t Lane::keep_waiting(const Action& request) {
 void Lane::admit_later(Picoseconds now, Slice& slice, int partition) {
     if (slice.admission_due || slice.waiting.empty()) return;
     slice.admission_due = true;
-    const Picoseconds time = std::max({now, slice.tag_free, slice.output_free - t_.queue});
-    add(time, Kind::Admission, partition, -1);
+    add(std::max(now, takes_more_at(slice)), Kind::Admission, partition, -1);
 }
 
 void Lane::on_admission(Picoseconds now, int partition) {

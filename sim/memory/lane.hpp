@@ -9,14 +9,15 @@
 // A write:  own partition's slice; of a far-homed line it keeps a copy ──► fabric ─► home. Dirty is the home
 // alone.
 //
-// A slice takes requests as they come until so much data waits at its output; the next ones wait in front of
-// it and in front of its coalescer, and the CPCs take turns (turn_queue.hpp).
+// A slice takes requests as they come until so many wait for its tags or so much data waits at its output;
+// the next ones wait in front of it and in front of its coalescer (turn_queue.hpp).
 //
 // A lookup takes a turn of the slice's tag pipe; data takes a turn of its output port when it leaves, so that
 // a miss does not queue behind data. Both tag and data state change at the lookup: a line that is on its way
 // is a hit, and its requester waits for it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -123,7 +124,10 @@ private:
     void on_request(Picoseconds now, const Action& request);
     void on_admission(Picoseconds now, int partition);
     void admit_later(Picoseconds now, Slice& slice, int partition);
-    bool is_full(const Slice& slice, Picoseconds now) const { return slice.output_free > now + t_.queue; }
+    bool is_full(const Slice& slice, Picoseconds now) const { return takes_more_at(slice) > now; }
+    Picoseconds takes_more_at(const Slice& slice) const {
+        return std::max(slice.tag_free - t_.tag_queue, slice.output_free - t_.queue);
+    }
     std::int32_t keep_waiting(const Action& request);
     void serve(Picoseconds now, const Action& request);
     void on_read(Picoseconds now, const LineAccess& request, int partition);

@@ -16,6 +16,8 @@ MemoryTiming MemoryTiming::of(const Machine& machine) {
     t.tag_write = from_ns(l2_cycle_ns / bandwidth.write_requests_per_l2_cycle);
     t.output_sector = from_ns(l2_cycle_ns / bandwidth.output_sectors_per_l2_cycle);
     constexpr Picoseconds kNoLimit = Picoseconds{1} << 60;
+    const int tag_queue = machine.l2.tag_queue_requests;
+    t.tag_queue = tag_queue > 0 ? tag_queue * t.tag : kNoLimit;
     const int queue = machine.l2.queue_lines;
     t.queue = queue > 0 ? queue * kSectorsPerLine * t.output_sector : kNoLimit;
     t.fabric_sector =

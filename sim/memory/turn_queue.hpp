@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that wait in front of a full slice: a queue for each CPC, served in turn. (Measured: with 128 KiB
-// in flight for each SM, four SMs of a CPC get what six of another get, with 64 KiB all SMs get the same:
-// traces/h200/shares.csv.)
+// Requests that wait in front of a slice: so many in the order in which they came, and behind those a queue
+// for each CPC, let in in turn. (Measured: with 128 KiB in flight for each SM, four SMs of a CPC get what six
+// of another get, with 64 KiB all SMs get the same, whether the slices' outputs or their tags are what is
+// short: traces/h200/shares.csv.)
 #pragma once
 
 #include <cstdint>
@@ -12,32 +13,30 @@ namespace l2lens {
 class TurnQueue {
 public:
     TurnQueue() = default;
-    explicit TurnQueue(int queues) : queues_(static_cast<std::size_t>(queues)) {}
+    // `first_come`: how many wait in the order in which they came; 0: all wait for their CPC's turn.
+    TurnQueue(int queues, int first_come) : room_(first_come), queues_(static_cast<std::size_t>(queues)) {}
 
-    bool empty() const { return waiting_ == 0; }
+    bool empty() const { return first_come_.first < 0 && waiting_ == 0; }
 
     void push(int queue, std::int32_t item) {
-        Queue& q = queues_[static_cast<std::size_t>(queue)];
         while (next_.size() <= static_cast<std::size_t>(item)) next_.push_back(-1);
-        next_[static_cast<std::size_t>(item)] = -1;
-        if (q.first < 0) {
-            q.first = item;
-        } else {
-            next_[static_cast<std::size_t>(q.last)] = item;
+        if (room_ > 0) {
+            --room_;
+            return append(first_come_, item);
         }
-        q.last = item;
+        append(queues_[static_cast<std::size_t>(queue)], item);
         ++waiting_;
     }
 
-    // The first of the next queue in turn that is not empty; not to be called on an empty one.
+    // The next one; not to be called on an empty one.
     std::int32_t pop() {
-        do {
-            turn_ = turn_ + 1 == queues_.size() ? 0 : turn_ + 1;
-        } while (queues_[turn_].first < 0);
-        Queue& q = queues_[turn_];
-        const std::int32_t item = q.first;
-        q.first = next_[static_cast<std::size_t>(item)];
-        --waiting_;
+        if (first_come_.first < 0) return take_turn();
+        const std::int32_t item = take(first_come_);
+        if (waiting_ > 0) {
+            append(first_come_, take_turn());
+        } else {
+            ++room_;
+        }
         return item;
     }
 
@@ -47,10 +46,37 @@ private:
         std::int32_t last = -1;
     };
 
+    void append(Queue& queue, std::int32_t item) {
+        next_[static_cast<std::size_t>(item)] = -1;
+        if (queue.first < 0) {
+            queue.first = item;
+        } else {
+            next_[static_cast<std::size_t>(queue.last)] = item;
+        }
+        queue.last = item;
+    }
+
+    std::int32_t take(Queue& queue) {
+        const std::int32_t item = queue.first;
+        queue.first = next_[static_cast<std::size_t>(item)];
+        return item;
+    }
+
+    // The first of the next CPC in turn that waits.
+    std::int32_t take_turn() {
+        do {
+            turn_ = turn_ + 1 == queues_.size() ? 0 : turn_ + 1;
+        } while (queues_[turn_].first < 0);
+        --waiting_;
+        return take(queues_[turn_]);
+    }
+
+    int room_ = 0;  // among those who come first
+    Queue first_come_;
     std::vector<Queue> queues_;
     std::vector<std::int32_t> next_;  // by item
     std::size_t turn_ = 0;
-    std::int64_t waiting_ = 0;
+    std::int64_t waiting_ = 0;  // for their CPC's turn
 };
 
 }  // namespace l2lens

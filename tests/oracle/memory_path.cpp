@@ -197,6 +197,17 @@ TEST_CASE("A lane whose slices are soon full and then let the CPCs take turns do
     for (const int lines : {1, 6, 40}) {
         Machine machine = shrunken("h200", 2, 4, 2);
         machine.l2.queue_lines = lines;
+        machine.l2.entrance_requests = 0;
         check_many(machine, 1, 7000 + static_cast<std::uint64_t>(lines) * 1000);
+    }
+}
+
+TEST_CASE("A lane whose requests wait in front of its coalescer for the tags does what the oracle does") {
+    for (const int requests : {1, 3, 16}) {
+        Machine machine = shrunken("h200", 2, 4, 2);
+        machine.l2.tag_queue_requests = requests;
+        machine.l2.entrance_requests = 2 * requests;
+        machine.bandwidth.tag_requests_per_l2_cycle = 0.2;
+        check_many(machine, 1, 50000 + static_cast<std::uint64_t>(requests) * 1000);
     }
 }

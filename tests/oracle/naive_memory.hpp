@@ -89,6 +89,7 @@ private:
     struct Slice {
         std::map<std::uint32_t, std::list<Line>> sets;  // the youngest first
         std::list<EntryPtr> entries;                    // the newest first
+        std::list<Request> entrance;                    // first come, first served
         std::map<int, std::list<Request>> waiting;      // by CPC; no CPC without a request
         int last_cpc = 0;
         bool looks_again = false;
@@ -197,28 +198,46 @@ private:
         return false;
     }
 
-    bool is_full(const Slice& slice, Picoseconds now) const {
-        const Picoseconds most = Picoseconds{machine_.l2.queue_lines} * 4 * t_.output_sector;
-        return most > 0 && slice.output_free > now + most;
+    // From when on less data waits at its output, and fewer requests for its tags, than it can take.
+    Picoseconds has_room_at(const Slice& slice) const {
+        const Picoseconds data = Picoseconds{machine_.l2.queue_lines} * 4 * t_.output_sector;
+        const Picoseconds requests = Picoseconds{machine_.l2.tag_queue_requests} * t_.tag;
+        const Picoseconds by_data = data > 0 ? slice.output_free - data : 0;
+        const Picoseconds by_requests = requests > 0 ? slice.tag_free - requests : 0;
+        return std::max(by_data, by_requests);
     }
+    bool is_full(const Slice& slice, Picoseconds now) const { return has_room_at(slice) > now; }
 
     void arrive(Picoseconds now, const Request& request) {
         Slice& slice = own_slice(request);
-        if (slice.waiting.empty() && !is_full(slice, now)) return begin(now, request);
-        slice.waiting[request.gpc * machine_.cpcs_per_gpc + request.cpc].push_back(request);
+        if (nobody_waits(slice) && !is_full(slice, now)) return begin(now, request);
+        if (static_cast<int>(slice.entrance.size()) < machine_.l2.entrance_requests)
+            slice.entrance.push_back(request);
+        else
+            slice.waiting[request.gpc * machine_.cpcs_per_gpc + request.cpc].push_back(request);
         look_again_later(now, slice);
     }
 
-    // A CPC's turn comes when the tag pipe is free and enough data has left.
+    bool nobody_waits(const Slice& slice) const { return slice.entrance.empty() && slice.waiting.empty(); }
+
+    // The next one's turn comes when the slice has room again.
     void look_again_later(Picoseconds now, Slice& slice) {
-        if (slice.looks_again || slice.waiting.empty()) return;
+        if (slice.looks_again || nobody_waits(slice)) return;
         slice.looks_again = true;
-        const Picoseconds most = Picoseconds{machine_.l2.queue_lines} * 4 * t_.output_sector;
-        at(std::max({now, slice.tag_free, slice.output_free - most}), [this, &slice](Picoseconds then) {
+        at(std::max(now, has_room_at(slice)), [this, &slice](Picoseconds then) {
             slice.looks_again = false;
-            if (!is_full(slice, then)) begin(then, next_in_turn(slice));
+            if (!is_full(slice, then)) begin(then, next_one(slice));
             look_again_later(then, slice);
         });
+    }
+
+    // Who leaves the entrance is followed by one of the next CPC.
+    Request next_one(Slice& slice) {
+        if (slice.entrance.empty()) return next_in_turn(slice);
+        const Request request = slice.entrance.front();
+        slice.entrance.pop_front();
+        if (!slice.waiting.empty()) slice.entrance.push_back(next_in_turn(slice));
+        return request;
     }
 
     Request next_in_turn(Slice& slice) {

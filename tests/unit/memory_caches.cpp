@@ -157,7 +157,7 @@ TEST_CASE("Many open entries, closed in any order, stay apart") {
 }
 
 TEST_CASE("Queues that take turns serve each CPC in order, and no CPC twice while another waits") {
-    TurnQueue queue(3);
+    TurnQueue queue(3, 0);
     CHECK(queue.empty());
     for (const std::int32_t item : {10, 11, 12}) queue.push(2, item);
     queue.push(0, 0);

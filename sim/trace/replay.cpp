@@ -135,6 +135,7 @@ private:
         if (line.operation == Operation::Write && !machine_.l2.byte_masks) request.partial = sectors.partial;
         if (line.operation == Operation::Read && line.shifted) request.partial = sectors.touched;
         request.gpc = static_cast<std::uint8_t>(machine_.sms[line.sm].gpc);
+        request.cpc = static_cast<std::uint8_t>(machine_.sms[line.sm].cpc);
         request.operation = line.operation;
         request.fetch =
             line.operation == Operation::Read && line.path == Path::Tma ? Fetch::Tensor : Fetch::Plain;

@@ -46,6 +46,21 @@ std::string as_text(const std::string& trace, const Machine& machine) {
     return out.str();
 }
 
+// Replays a run from its boxes, from its requests and from their text; returns its events.
+Events check_every_form(const Machine& machine, const Kernel& kernel, RunSpec spec) {
+    TbbExecutor executor(2);
+    spec.kind = RecordKind::Box;
+    const Recorded boxes = record_run(machine, kernel, spec, executor);
+    spec.kind = RecordKind::Line;
+    const Recorded lines = record_run(machine, kernel, spec, executor);
+    const Events& events = boxes.run.events;
+    CHECK(lines.run.events == events);
+    CHECK(replay_of(boxes.trace, machine, executor).events == events);
+    CHECK(replay_of(lines.trace, machine, executor).events == events);
+    CHECK(replay_of(as_text(boxes.trace, machine), machine, executor).events == events);
+    return events;
+}
+
 }  // namespace
 
 TEST_CASE("A replay has the events of its run") {
@@ -81,6 +96,17 @@ TEST_CASE("A replay has the events of its run") {
             CHECK(replayed.scale == recorded.run.scale);
         }
     }
+}
+
+TEST_CASE("A replay lets the CPCs take turns at full slices") {
+    Machine machine = load_machine("h200");
+    machine.l2.queue_lines = 2;
+    const Kernel kernel = load_kernel("gemm", {"m=2048", "n=2048", "k=512"}, &machine);
+    RunSpec spec;
+    spec.lanes = 4;
+    const Events in_turn = check_every_form(machine, kernel, spec);
+    for (Sm& sm : machine.sms) sm.cpc = 0;
+    CHECK(check_every_form(machine, kernel, spec) != in_turn);  // so CPCs did wait for each other
 }
 
 TEST_CASE("Looking on changes nothing") {

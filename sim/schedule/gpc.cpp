@@ -27,12 +27,6 @@ constexpr std::uint16_t multicast_bit(int axis) {
 // al., arXiv 2402.13499).
 constexpr double kL1HitCycles = 33;
 
-SectorCache::Priority priority_of(CacheHint hint) {
-    if (hint == CacheHint::EvictFirst) return SectorCache::Priority::EvictFirst;
-    if (hint == CacheHint::EvictLast) return SectorCache::Priority::EvictLast;
-    return SectorCache::Priority::Normal;
-}
-
 }  // namespace
 
 int slot_of_landing(std::uint16_t landing) {

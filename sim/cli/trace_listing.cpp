@@ -12,10 +12,6 @@
 namespace l2lens::cli {
 namespace {
 
-const char* operation_name(Operation operation) {
-    return operation == Operation::Read ? "R" : "W";
-}
-
 // "[0, 64] + [128, 64]": where the box stands and how large it is, before it is cut to its tensor.
 std::string box_text(const TraceWalk& walk, std::uint32_t step, int rank) {
     std::string at, size;
@@ -32,21 +28,23 @@ std::vector<std::string> box_row(const TraceReader& reader, const BoxRecord& box
     const Tensor& tensor = reader.header().tensors[static_cast<std::size_t>(walk.box.tensor)];
     return {ns_text(box.time),
             std::to_string(box.sm),
-            operation_name(walk.operation),
+            operation_name(walk.operation, walk.reduces()),
             tensor.name,
             box_text(walk, box.step, tensor.rank),
             path_name(walk.box.path),
-            std::to_string(box.receivers)};
+            std::to_string(box.receivers),
+            hint_name(walk.box.hint)};
 }
 
 std::vector<std::string> line_row(const LineRecord& line) {
     return {ns_text(line.time),
             std::to_string(line.sm),
-            operation_name(line.operation),
+            operation_name(line.operation, line.reduce),
             fmt::format("{:#x}", line.address),
             std::to_string(line.bytes),
             path_name(line),
-            std::to_string(line.receivers)};
+            std::to_string(line.receivers),
+            hint_name(line.hint)};
 }
 
 std::string params_text(const TraceHeader& header) {
@@ -109,9 +107,9 @@ Listing trace_head(TraceReader& reader, std::uint64_t count) {
     const bool boxes = reader.header().kind == RecordKind::Box;
     Listing listing{"l2lens/trace_head", {}, {}};
     if (boxes) {
-        listing.columns = {"time_ns", "sm", "op", "tensor", "box", "path", "receivers"};
+        listing.columns = {"time_ns", "sm", "op", "tensor", "box", "path", "receivers", "hint"};
     } else {
-        listing.columns = {"time_ns", "sm", "op", "address", "bytes", "path", "receivers"};
+        listing.columns = {"time_ns", "sm", "op", "address", "bytes", "path", "receivers", "hint"};
     }
     RecordBatch batch;
     while (listing.rows.size() < count && reader.next(batch)) {

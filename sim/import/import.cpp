@@ -34,6 +34,7 @@ struct RawRequest {
     std::uint8_t bytes;
     Operation operation;
     Path path;
+    bool reduce;  // of a write: the L2 adds it to what is there
 };
 
 struct Collected {
@@ -69,13 +70,12 @@ private:
     static constexpr std::size_t kMostGap = 1 << 20;  // CTAs without an access in a row
     static constexpr std::uint32_t kMostWarps = 32;
 
-    // A reduction reads the sector that it adds to, then writes it.
     void add(const WarpAccess& access, const ByteRun& run) {
         if (all_.requests.size() >= kMostRequests)
             throw BadInput(fmt::format("{}: more than {} requests; trace fewer CTAs", name_, kMostRequests));
         all_.requests.push_back({run.address, access.cta, access.instruction,
                                  static_cast<std::uint16_t>(access.warp), run.bytes, access.operation,
-                                 access.path});
+                                 access.path, access.adds});
     }
 
     const std::string& name_;
@@ -223,6 +223,7 @@ private:
         record.sm = sm;
         record.operation = request.operation;
         record.path = request.path;
+        record.reduce = request.reduce;
         if (record.time >= kTraceTimeEnd) throw BadInput("the trace would run for more than 10 s");
         trace.sectors += static_cast<std::uint64_t>(__builtin_popcount(mask_of(address, bytes)));
         trace.requests.push_back(record);

@@ -53,6 +53,9 @@ void check_sms(const Machine& machine, Problems& problems) {
                          machine.gpcs);
             continue;
         }
+        if (sm.cpc < 0 || sm.cpc >= machine.cpcs_per_gpc)
+            problems.add("topology.cpcs_per_gpc", "is ", machine.cpcs_per_gpc, ", but SM ", id, " is in CPC ",
+                         sm.cpc);
         int& partition = partition_of_gpc[static_cast<std::size_t>(sm.gpc)];
         if (partition >= 0 && partition != sm.partition)
             problems.add("topology.partition_of_gpc", "spreads GPC ", sm.gpc, " over two partitions");

@@ -50,6 +50,16 @@ void check_partitions(const Topology& topology, int partitions, std::vector<Prob
             problems.push_back({key, "gives partition " + std::to_string(partition) + " no SM"});
 }
 
+// Two SMs are a TPC: they are in one CPC.
+void place_in_cpcs(Machine& machine) {
+    constexpr int kSmsOfTpc = 2;
+    std::vector<int> placed(static_cast<std::size_t>(machine.gpcs), 0);  // SMs of the GPC so far
+    for (Sm& sm : machine.sms) {
+        const int tpc = placed[static_cast<std::size_t>(sm.gpc)]++ / kSmsOfTpc;
+        sm.cpc = tpc % machine.cpcs_per_gpc;
+    }
+}
+
 }  // namespace
 
 std::vector<Problem> check(const Topology& topology, int partitions) {
@@ -79,6 +89,7 @@ void place_sms(const Topology& topology, Machine& machine) {
             sm.gpc = static_cast<int>(gpc);
             sm.partition = topology.partition_of_gpc[gpc];
         }
+    place_in_cpcs(machine);
     for (std::size_t position = 0; position < topology.first_wave.size(); ++position)
         machine.sms[static_cast<std::size_t>(topology.first_wave[position])].first_wave_position =
             static_cast<int>(position);

@@ -28,13 +28,14 @@ struct Problem {
 // does.
 std::vector<Problem> check(const Topology& topology, int partitions);
 
-// Fills machine.sms and machine.gpcs from a topology that passes the check.
+// Fills machine.sms and machine.gpcs from a topology that passes the check. machine.cpcs_per_gpc must be
+// known: each GPC's SMs, in the order of their ids, are dealt to its CPCs by pairs (TPCs).
+void place_sms(const Topology& topology, Machine& machine);
+
 // Leaves the machine the `count` SMs that the first CTAs of a launch reach, numbered anew in the order of
 // their ids: a launch confined to them (green contexts, MPS), or a persistent kernel that leaves the others
-// free. Throws BadInput unless count is 1 to the SMs there are.
+// free. They stay in their GPCs and CPCs. Throws BadInput unless count is 1 to the SMs there are.
 void keep_sms(Machine& machine, int count);
-
-void place_sms(const Topology& topology, Machine& machine);
 
 // The inverse: GPCs list their SMs in ascending order.
 Topology topology_of(const Machine& machine);

@@ -27,12 +27,6 @@ constexpr std::uint16_t multicast_bit(int axis) {
 // al., arXiv 2402.13499).
 constexpr double kL1HitCycles = 33;
 
-SectorCache::Priority priority_of(CacheHint hint) {
-    if (hint == CacheHint::EvictFirst) return SectorCache::Priority::EvictFirst;
-    if (hint == CacheHint::EvictLast) return SectorCache::Priority::EvictLast;
-    return SectorCache::Priority::Normal;
-}
-
 }  // namespace
 
 int slot_of_landing(std::uint16_t landing) {
@@ -63,11 +57,7 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
         if (machine.sms[sm].gpc != number) continue;
         local_sm_[sm] = static_cast<std::int32_t>(sms_.size());
         sms_.push_back(static_cast<int>(sm));
-        SmState state;
-        // Two SMs are a TPC: they are in one CPC.
-        const std::size_t tpc = sm_state_.size() / 2;
-        state.cpc = static_cast<std::uint8_t>(tpc % static_cast<std::size_t>(machine.cpcs_per_gpc));
-        sm_state_.push_back(state);
+        sm_state_.emplace_back();
         wires_.push_back(sm_wire(machine, static_cast<int>(sm), lanes));
     }
     slots_.resize(sms_.size() * static_cast<std::size_t>(ctas_per_sm));
@@ -455,7 +445,8 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
     const bool masked = machine_.l2.byte_masks && prototype.operation == Operation::Write && !box.reduce;
     std::int32_t sent = 0;
     prototype.gpc = static_cast<std::uint8_t>(number_);
-    prototype.cpc = sm_state_[static_cast<std::size_t>(sm)].cpc;
+    const auto global_sm = static_cast<std::size_t>(sms_[static_cast<std::size_t>(sm)]);
+    prototype.cpc = static_cast<std::uint8_t>(machine_.sms[global_sm].cpc);
     for (const PlacedLine& line : lines) {
         prototype.time = timing.arrival(line.position, line.lane);
         prototype.line = line.line;
@@ -468,8 +459,7 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
         ++sent;
     }
     if (observed_) {
-        issued_.push_back({start, id, static_cast<std::uint32_t>(k),
-                           static_cast<std::uint16_t>(sms_[static_cast<std::size_t>(sm)]),
+        issued_.push_back({start, id, static_cast<std::uint32_t>(k), static_cast<std::uint16_t>(global_sm),
                            prototype.receivers});
     }
     start += timing.busy(walk.requests[static_cast<std::size_t>(k)]);

@@ -135,7 +135,6 @@ private:
         Picoseconds engine_free = 0;  // load engine
         Picoseconds port_free = 0;
         bool math_busy = false;
-        std::uint8_t cpc = 0;
     };
 
     void push(Picoseconds time, Kind kind, std::int32_t slot);

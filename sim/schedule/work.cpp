@@ -42,6 +42,12 @@ SectorMask partial_of(const LineRequest& request, bool store, bool reduce) {
 
 }  // namespace
 
+SectorCache::Priority priority_of(CacheHint hint) {
+    if (hint == CacheHint::EvictFirst) return SectorCache::Priority::EvictFirst;
+    if (hint == CacheHint::EvictLast) return SectorCache::Priority::EvictLast;
+    return SectorCache::Priority::Normal;
+}
+
 LaneSample::LaneSample(int lanes, int count) : count_(count), index_(static_cast<std::size_t>(lanes), -1) {
     for (int i = 0; i < count; ++i) {
         const int lane = static_cast<int>((2 * i + 1) * static_cast<std::int64_t>(lanes) / (2 * count));

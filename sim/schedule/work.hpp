@@ -32,6 +32,9 @@ private:
     std::vector<int> lanes_;
 };
 
+// When the L2 gives up what was accessed with a hint: before other lines, with them or after them.
+SectorCache::Priority priority_of(CacheHint hint);
+
 // A line of a box that lies in a simulated lane.
 struct PlacedLine {
     LineNumber line;

@@ -36,6 +36,8 @@ public:
         record.receivers = box.receivers;
         record.operation = walk.operation;
         record.path = walk.box.path;
+        record.reduce = walk.reduces();
+        record.hint = walk.box.hint;
         std::uint64_t sectors = 0;
         const Tensor& tensor = tensors_[static_cast<std::size_t>(walk.box.tensor)];
         for_each_line(tensor, walk.box, box.step, [&](const LineRequest& line) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/record_code.hpp"
 
+#include "trace/form.hpp"
+
 namespace l2lens {
 namespace {
 
@@ -23,16 +25,18 @@ std::int64_t unzigzagged(std::uint64_t value) {
 
 bool same_form(const LineRecord& a, const LineRecord& b) {
     return a.bytes == b.bytes && a.receivers == b.receivers && a.operation == b.operation &&
-           a.path == b.path && a.shifted == b.shifted;
+           a.path == b.path && a.shifted == b.shifted && a.reduce == b.reduce && a.hint == b.hint;
 }
 
-// A form's first byte: is it a write, its path, is it of a shifted row.
-constexpr unsigned kShiftedForm = 8;
-
-std::uint8_t form_of(const LineRecord& record) {
-    return static_cast<std::uint8_t>((record.operation == Operation::Write ? 1u : 0u) |
-                                     static_cast<unsigned>(record.path) << 1 |
-                                     (record.shifted ? kShiftedForm : 0u));
+void read_form(ByteReader& in, LineRecord& record) {
+    const AccessForm form = decode_form(in, "record");
+    record.operation = form.operation;
+    record.path = form.path;
+    record.shifted = form.shifted;
+    record.reduce = form.reduce;
+    record.hint = form.hint;
+    record.bytes = in.u8();
+    record.receivers = in.u8();
 }
 
 // What boxes and lines have in common: the head of an item, and the windows before it.
@@ -102,7 +106,7 @@ void RecordEncoder::add(const LineRecord& record) {
     out_.zigzag(record.time - line_.time);
     out_.zigzag(difference(record.address, line_.address));
     if (form) {
-        out_.u8(form_of(record));
+        encode_form(out_, {record.operation, record.path, record.shifted, record.reduce, record.hint});
         out_.u8(record.bytes);
         out_.u8(record.receivers);
     }
@@ -133,18 +137,7 @@ std::vector<LineRecord> decode_lines(ByteReader& in, std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
         const ItemHead<LineRecord> head(in, record);
         record.address = in.next_below(record.address, kTraceAddressEnd, "a record's address");
-        if (head.flag) {
-            const std::uint8_t first = in.u8();
-            const unsigned form = first & ~kShiftedForm;
-            record.shifted = (first & kShiftedForm) != 0;
-            if (form > (static_cast<unsigned>(Path::Load) << 1 | 1u))
-                in.fail("has a record of an unknown path");
-            record.path = static_cast<Path>(form >> 1);
-            if (record.shifted && record.path != Path::Tma) in.fail("has a shifted record that is not TMA's");
-            record.operation = (form & 1) != 0 ? Operation::Write : Operation::Read;
-            record.bytes = in.u8();
-            record.receivers = in.u8();
-        }
+        if (head.flag) read_form(in, record);
         if (record.bytes == 0 || record.address % kLineBytes + record.bytes > kLineBytes)
             in.fail("has a record that is not inside one line");
         if (record.receivers == 0) in.fail("has a record without receivers");

@@ -5,7 +5,7 @@
 //   item    0: window (its end as a difference; its lowest bit says that the clock follows, 8 bytes)
 //           else, for a box: 1 + 2 * zigzag(SM) + (receivers follow), time, walk, step, [receivers]
 //           for a line: 1 + 2 * zigzag(SM) + (form follows), time, address, [form, bytes, receivers]
-// A line's form (operation, path, bytes, receivers) is that of the line before unless it follows.
+// A line's form (form.hpp), bytes and receivers are those of the line before unless they follow.
 #pragma once
 
 #include <span>

@@ -25,6 +25,8 @@ struct TraceWalk {
     BoxWalk box;
     std::int64_t count = 0;  // steps
     Operation operation = Operation::Read;
+
+    bool reduces() const { return operation == Operation::Write && box.reduce; }
 };
 
 inline constexpr std::uint32_t kMostTraceWalks = 1u << 20;
@@ -50,10 +52,13 @@ struct LineRecord {
     std::uint8_t receivers = 1;
     Operation operation = Operation::Read;
     Path path = Path::Tma;
-    bool shifted = false;  // of a TMA row that begins inside a sector: it is not merged
+    bool shifted : 1 = false;  // of a TMA row that begins inside a sector: it is not merged
+    bool reduce : 1 = false;   // of a write: added to what is there, in the L2, which needs the old bytes
+    CacheHint hint = CacheHint::None;
 
     friend bool operator==(const LineRecord&, const LineRecord&) = default;
 };
+static_assert(sizeof(LineRecord) == 32);  // imports and text traces are kept whole
 
 // One of the two is empty.
 struct RecordBatch {

@@ -124,6 +124,14 @@ private:
                                    machine_.sms.size() - 1));
     }
 
+    // As in LineAccess: the sectors of a write whose old bytes the slice needs, of a read those that TMA
+    // shifts.
+    SectorMask partial_of(const LineRecord& line, const TouchedSectors& sectors) const {
+        if (line.operation == Operation::Read) return line.shifted ? sectors.touched : SectorMask{0};
+        if (line.reduce) return sectors.touched;
+        return machine_.l2.byte_masks ? SectorMask{0} : sectors.partial;
+    }
+
     // What is handed in at the end of a window arrives after it, even if this machine's wires are shorter.
     void submit(const LineRecord& line, int lane) {
         const auto from = static_cast<std::uint32_t>(line.address % kLineBytes);
@@ -132,10 +140,11 @@ private:
         request.line = static_cast<LineNumber>(line.address >> kLineShift);
         const TouchedSectors sectors = touched_sectors(from, from + line.bytes);
         request.sectors = sectors.touched;
-        if (line.operation == Operation::Write && !machine_.l2.byte_masks) request.partial = sectors.partial;
-        if (line.operation == Operation::Read && line.shifted) request.partial = sectors.touched;
+        request.partial = partial_of(line, sectors);
         request.gpc = static_cast<std::uint8_t>(machine_.sms[line.sm].gpc);
+        request.cpc = static_cast<std::uint8_t>(machine_.sms[line.sm].cpc);
         request.operation = line.operation;
+        request.priority = priority_of(line.hint);
         request.fetch =
             line.operation == Operation::Read && line.path == Path::Tma ? Fetch::Tensor : Fetch::Plain;
         request.receivers = line.receivers;

@@ -21,6 +21,7 @@ constexpr int kPageShift = 21;
 constexpr std::uint64_t kMostBytes = 1 << 16;  // of one request
 constexpr std::size_t kLongestLine = 4096;     // of a request
 constexpr std::array<const char*, 3> kPaths{"tma", "cp.async", "ld"};
+constexpr std::array<const char*, 4> kHints{"", "evict_first", "evict_last", "no_allocate"};
 constexpr const char* kShifted = "tma.shifted";  // of a row that begins inside a sector
 
 bool is_blank(char c) {
@@ -141,7 +142,7 @@ private:
         const std::uint64_t sm = whole(word(), 10, "SM");
         if (sm > UINT16_MAX) fail(fmt::format("SM {} is more than a GPU has", sm));
         record.sm = static_cast<std::uint16_t>(sm);
-        record.operation = operation(word());
+        read_operation(word(), record);
         const std::string_view text = word();
         const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
         const std::size_t address_at = at_;
@@ -155,13 +156,16 @@ private:
         record.shifted = way == kShifted;
         record.path = record.shifted ? Path::Tma : path(way);
         record.receivers = receivers(word());
+        record.hint = hint(word());
         expect_end();
         reader_.add(record, address, bytes, number_);
     }
 
-    Operation operation(std::string_view text) const {
-        if (text != "R" && text != "W") fail(fmt::format("'{}' is neither R nor W", shown(text)));
-        return text == "R" ? Operation::Read : Operation::Write;
+    void read_operation(std::string_view text, LineRecord& record) const {
+        if (text != "R" && text != "W" && text != "A")
+            fail(fmt::format("'{}' is none of R, W, A", shown(text)));
+        record.operation = text == "R" ? Operation::Read : Operation::Write;
+        record.reduce = text == "A";
     }
 
     Path path(std::string_view text) const {
@@ -177,6 +181,13 @@ private:
         const std::uint64_t count = whole(text, 10, "receivers");
         if (count == 0 || count > UINT8_MAX) fail(fmt::format("{} receivers; there are 1 to 255", count));
         return static_cast<std::uint8_t>(count);
+    }
+
+    CacheHint hint(std::string_view text) const {
+        for (std::size_t i = 0; i < kHints.size(); ++i) {
+            if (text == kHints[i]) return static_cast<CacheHint>(i);
+        }
+        fail(fmt::format("hint '{}' is none of evict_first, evict_last, no_allocate", shown(text)));
     }
 
     void expect_end() {
@@ -286,9 +297,21 @@ void TextTraceWriter::finish(const TraceEnd& end) {
 
 std::string text_of(const LineRecord& record) {
     std::string text = fmt::format("{} {} {} {:#x} {} {}", ns_text(record.time), record.sm,
-                                   record.operation == Operation::Read ? 'R' : 'W', record.address,
+                                   operation_name(record.operation, record.reduce), record.address,
                                    record.bytes, path_name(record));
-    return record.receivers == 1 ? text : text + fmt::format(" {}", record.receivers);
+    const bool hinted = record.hint != CacheHint::None;
+    if (record.receivers != 1 || hinted) text += fmt::format(" {}", record.receivers);
+    if (hinted) text += fmt::format(" {}", hint_name(record.hint));
+    return text;
+}
+
+const char* operation_name(Operation operation, bool reduce) {
+    if (operation == Operation::Read) return "R";
+    return reduce ? "A" : "W";
+}
+
+const char* hint_name(CacheHint hint) {
+    return kHints[static_cast<std::size_t>(hint)];
 }
 
 std::string ns_text(Picoseconds time) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text form of a trace, so that any program can feed the L2 model: one request a line,
 //
-//   TIME_NS SM R|W ADDRESS BYTES [PATH [RECEIVERS]]      12.345 17 R 0x7f4a00000080 128 tma
+//   TIME_NS SM R|W|A ADDRESS BYTES [PATH [RECEIVERS [HINT]]]      12.345 17 R 0x7f4a00000080 128 tma
 //
-// with '#' comments. TIME_NS is the arrival at the L2, with up to three decimals that count; ADDRESS is
-// decimal or 0x...; PATH is tma, cp.async or ld (the default: a plain load that missed the L1). Lines may
-// come in any order of time. Three directives make a converted trace replay exactly as the binary one:
+// with '#' comments. TIME_NS is the arrival at the L2, with up to three decimals that count; A is a write
+// that is added to what is there, in the L2; ADDRESS is decimal or 0x...; PATH is tma, cp.async or ld (the
+// default: a plain load that missed the L1); HINT is evict_first, evict_last or no_allocate. Lines may come
+// in any order of time. Three directives make a converted trace replay exactly as the binary one:
 // `header {JSON}` (first), `window NS` (requests after it are handed in at that time) and `end {JSON}`
 // (last).
 #pragma once
@@ -56,6 +57,9 @@ private:
 
 // "12.345 17 R 0x80 128 tma"
 std::string text_of(const LineRecord& record);
+// "R", "W" or "A"
+const char* operation_name(Operation operation, bool reduce);
+const char* hint_name(CacheHint hint);  // "" for none
 // Picoseconds as nanoseconds: "12.345", "12"
 std::string ns_text(Picoseconds time);
 const char* path_name(Path path);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "kernel/box_lines.hpp"
+#include "trace/form.hpp"
 
 namespace l2lens {
 namespace {
@@ -22,8 +23,7 @@ bool within_reach(std::int64_t start, std::int64_t step, std::int64_t count) {
 
 void encode_walk(ByteWriter& out, const TraceWalk& walk, int rank) {
     out.varint(static_cast<std::uint64_t>(walk.box.tensor));
-    out.u8(static_cast<std::uint8_t>((static_cast<unsigned>(walk.box.path) << 1) |
-                                     (walk.operation == Operation::Write ? 1u : 0u)));
+    encode_form(out, {walk.operation, walk.box.path, false, walk.reduces(), walk.box.hint});
     out.varint(static_cast<std::uint64_t>(walk.count));
     for (std::size_t d = 0; d < static_cast<std::size_t>(rank); ++d) {
         out.zigzag(walk.box.start[d]);
@@ -36,10 +36,12 @@ TraceWalk decode_walk(ByteReader& in, std::span<const Tensor> tensors) {
     TraceWalk walk;
     walk.box.tensor = static_cast<int>(in.below(tensors.size(), "a walk's tensor"));
     const Tensor& tensor = tensors[static_cast<std::size_t>(walk.box.tensor)];
-    const std::uint8_t flags = in.u8();
-    if (flags > (static_cast<unsigned>(Path::Load) << 1 | 1u)) in.fail("has a walk of an unknown path");
-    walk.box.path = static_cast<Path>(flags >> 1);
-    walk.operation = (flags & 1) != 0 ? Operation::Write : Operation::Read;
+    const AccessForm form = decode_form(in, "walk");
+    if (form.shifted) in.fail("has a walk that says of lines that they are shifted");
+    walk.operation = form.operation;
+    walk.box.path = form.path;
+    walk.box.reduce = form.reduce;
+    walk.box.hint = form.hint;
     walk.count = static_cast<std::int64_t>(in.below(kMostSteps, "a walk's count"));
     if (walk.count == 0) in.fail("has a walk without steps");
     for (std::size_t d = 0; d < static_cast<std::size_t>(tensor.rank); ++d) {

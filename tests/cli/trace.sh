@@ -36,6 +36,19 @@ expect 0 trace replay seven.txt
 expect 0 trace replay box.l2t --gpu gh200
 expect 0 trace replay "$samples/hand.txt" --gpu tiny --csv -
 
+# What reductions add to is read.
+reducing=(gemm_split_k m=512 n=512 k=2048 sum=reduce --order row_major --sample 1/4)
+expect 0 predict "${reducing[@]}" --json predicted.json
+expect 0 trace record "${reducing[@]}" -o reducing.l2t
+expect 0 trace convert reducing.l2t -o reducing.txt
+check "reductions are told from stores" grep -q ' A 0x' reducing.txt
+counters predicted.json >predicted
+for file in reducing.l2t reducing.txt; do
+    expect 0 trace replay "$file" --json replayed.json
+    counters replayed.json >replayed
+    check "$file replays to the counters of reductions" diff predicted replayed
+done
+
 # A cut trace: a warning, and its beginning.
 head -c -10 direct.l2t >long.l2t
 expect 0 trace replay long.l2t

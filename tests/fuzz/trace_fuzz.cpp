@@ -82,6 +82,8 @@ std::string line_trace(Random& random) {
         line.bytes = 32;
         line.sm = static_cast<std::uint16_t>(random() % 4);
         line.operation = random() % 4 == 0 ? Operation::Write : Operation::Read;
+        line.reduce = line.operation == Operation::Write && random() % 2 == 0;
+        line.hint = static_cast<CacheHint>(random() % 4);
         writer.add(line);
     }
     writer.finish(300);

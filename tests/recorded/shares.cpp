@@ -55,23 +55,19 @@ using Group = std::pair<int, int>;
 
 class Sms {
 public:
-    explicit Sms(const Machine& machine) : machine_(machine), place_(machine.sms.size()) {
-        std::vector<int> size(static_cast<std::size_t>(machine.gpcs), 0);
-        for (std::size_t sm = 0; sm < machine.sms.size(); ++sm)
-            place_[sm] = size[static_cast<std::size_t>(machine.sms[sm].gpc)]++;
-        gpc_size_ = size;
+    explicit Sms(const Machine& machine)
+        : machine_(machine), gpc_size_(static_cast<std::size_t>(machine.gpcs), 0) {
+        for (const Sm& sm : machine.sms) ++gpc_size_[static_cast<std::size_t>(sm.gpc)];
     }
-    Group group(int sm) const {
-        const auto at = static_cast<std::size_t>(sm);
-        const int gpc_size = gpc_size_[static_cast<std::size_t>(machine_.sms[at].gpc)];
-        const int cpc = place_[at] / 2 % machine_.cpcs_per_gpc;
-        const int tpcs = (gpc_size / 2 - cpc + machine_.cpcs_per_gpc - 1) / machine_.cpcs_per_gpc;
+    Group group(int number) const {
+        const Sm& sm = machine_.sms[static_cast<std::size_t>(number)];
+        const int gpc_size = gpc_size_[static_cast<std::size_t>(sm.gpc)];
+        const int tpcs = (gpc_size / 2 - sm.cpc + machine_.cpcs_per_gpc - 1) / machine_.cpcs_per_gpc;
         return {gpc_size, 2 * tpcs};
     }
 
 private:
     const Machine& machine_;
-    std::vector<int> place_;  // in its GPC
     std::vector<int> gpc_size_;
 };
 

@@ -203,6 +203,8 @@ TEST_CASE("CSV rows of one instruction are lanes of one access", "[import]") {
     CHECK(trace.requests[0].bytes == 128);
     CHECK(trace.requests[0].path == Path::CpAsync);
     CHECK(trace.requests[1].operation == Operation::Write);
+    CHECK(trace.requests[1].reduce);
+    CHECK_FALSE(trace.requests[0].reduce);
     CHECK(trace.l1_sectors == 0);
 }
 

@@ -145,6 +145,27 @@ TEST_CASE("The H200's topology is the measured one") {
     CHECK(rows == 132);
 }
 
+TEST_CASE("TPCs of a GPC are dealt to its CPCs in turn, and stay there when SMs are left out") {
+    // Two SMs are a TPC, in the order of their ids.
+    Machine h200 = load_machine("h200");
+    REQUIRE(h200.cpcs_per_gpc == 3);
+    std::map<int, std::vector<int>> cpcs_of_gpc;
+    for (const Sm& sm : h200.sms) cpcs_of_gpc[sm.gpc].push_back(sm.cpc);
+    const std::vector<int> eight_tpcs{0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2, 0, 0, 1, 1};
+    std::vector<int> nine_tpcs = eight_tpcs;
+    nine_tpcs.insert(nine_tpcs.end(), {2, 2});
+    for (const auto& [gpc, cpcs] : cpcs_of_gpc) {
+        INFO("GPC " << gpc);
+        CHECK(cpcs == (cpcs.size() == 16 ? eight_tpcs : nine_tpcs));
+    }
+
+    std::vector<int> kept;  // by first-wave position, which survives
+    for (int position = 0; position < 50; ++position)
+        kept.push_back(std::ranges::find(h200.sms, position, &Sm::first_wave_position)->cpc);
+    keep_sms(h200, 50);
+    for (const Sm& sm : h200.sms) CHECK(sm.cpc == kept[static_cast<std::size_t>(sm.first_wave_position)]);
+}
+
 TEST_CASE("Published home masks come out of the bit lists") {
     // github.com/ademeure/cuda-side-boost: H100 0x0B3000, GH200 0x0AB000, GB200 0x1EF000, below bit 21.
     const std::uint64_t below_2mib = (1u << 21) - 1;
@@ -251,6 +272,9 @@ TEST_CASE("A machine built in code is checked too") {
     Machine odd = tiny;
     odd.sms[2].gpc = 5;
     CHECK(keys(check(odd)) == std::vector<std::string>{"topology.sms"});
+    odd = tiny;
+    odd.sms[1].cpc = 1;  // of one
+    CHECK(keys(check(odd)) == std::vector<std::string>{"topology.cpcs_per_gpc"});
     odd = tiny;
     odd.sms[1].partition = 1;
     CHECK(keys(check(odd)) == std::vector<std::string>{"topology.partition_of_gpc"});

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "support/catch.hpp"
 #include "trace/bytes.hpp"
+#include "trace/form.hpp"
 #include "trace/frames.hpp"
 #include "trace/walk_code.hpp"
 #include "trace/writer.hpp"
@@ -113,6 +114,9 @@ std::vector<LineRecord> some_lines(std::size_t count, std::mt19937_64& random) {
         line.receivers = static_cast<std::uint8_t>(1 + random() % 255);
         line.operation = random() % 2 == 0 ? Operation::Read : Operation::Write;
         line.path = static_cast<Path>(random() % 3);
+        line.shifted = line.path == Path::Tma && random() % 4 == 0;
+        line.hint = static_cast<CacheHint>(random() % 4);
+        line.reduce = line.operation == Operation::Write && random() % 2 == 0;
         lines.push_back(line);
     }
     return lines;
@@ -342,6 +346,62 @@ TEST_CASE("What a head must not say") {
         INFO(bad);
         CHECK_THROWS_WITH(parse_header_json(bad, "t.l2t: head"),
                           ContainsSubstring(c.complaint) && ContainsSubstring("t.l2t: head"));
+    }
+}
+
+TEST_CASE("A walk keeps its hint and that it adds") {
+    const std::vector<Tensor> tensors{matrix("A", 64, 512, 0)};
+    for (const CacheHint hint :
+         {CacheHint::None, CacheHint::EvictFirst, CacheHint::EvictLast, CacheHint::NoAllocate}) {
+        for (const bool reduce : {false, true}) {
+            TraceWalk walk = walk_over(0, {0, 0}, {0, 64}, 8, Operation::Write);
+            walk.box.hint = hint;
+            walk.box.reduce = reduce;
+            ByteWriter out;
+            encode_walk(out, walk, 2);
+            ByteReader in(out.bytes(), "frame 1");
+            const TraceWalk back = decode_walk(in, tensors);
+            CHECK(back.box.hint == hint);
+            CHECK(back.reduces() == reduce);
+            CHECK(in.at_end());
+        }
+    }
+}
+
+TEST_CASE("Forms are the bits that traces/README.md says, and others are refused") {
+    struct Case {
+        unsigned bits;
+        const char* complaint;  // "" for none
+    };
+    const std::vector<Case> cases{
+        {0x00, ""},  // tma read
+        {0x05, ""},  // ld write
+        {0x09, ""},  // tma write, shifted
+        {0x41, ""},  // tma write that adds
+        {0x61, ""},  // the same, evict_last
+        {0x34, ""},  // ld read, no_allocate
+        {0x06, "has a record of an unknown path"},
+        {0x0a, "has a record that is shifted, but not TMA's"},
+        {0x40, "has a record that reads and adds"},
+        {0x80, "has a record of an unknown form"},
+    };
+    for (const Case& c : cases) {
+        INFO(c.bits);
+        const std::string byte(1, static_cast<char>(c.bits));
+        ByteReader in(byte, "frame 1");
+        if (*c.complaint != '\0') {
+            CHECK_THROWS_WITH(decode_form(in, "record"), std::string("frame 1 ") + c.complaint);
+            continue;
+        }
+        const AccessForm form = decode_form(in, "record");
+        CHECK((form.operation == Operation::Write) == ((c.bits & 1) != 0));
+        CHECK(static_cast<unsigned>(form.path) == (c.bits >> 1 & 3));
+        CHECK(form.shifted == ((c.bits & 8) != 0));
+        CHECK(static_cast<unsigned>(form.hint) == (c.bits >> 4 & 3));
+        CHECK(form.reduce == ((c.bits & 0x40) != 0));
+        ByteWriter out;
+        encode_form(out, form);
+        CHECK(out.bytes() == byte);
     }
 }
 

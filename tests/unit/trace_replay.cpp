@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A replay gives the counters of the run it was recorded from: every event, in every lane, whatever the
 // order, mode, sample, seed, kind of record and number of threads.
+#include <algorithm>
 #include <fstream>
 
 #include "base/error.hpp"
@@ -46,6 +47,31 @@ std::string as_text(const std::string& trace, const Machine& machine) {
     return out.str();
 }
 
+// Replays a run from its boxes, from its requests and from their text; returns its events.
+Events check_every_form(const Machine& machine, const Kernel& kernel, RunSpec spec) {
+    TbbExecutor executor(2);
+    spec.kind = RecordKind::Box;
+    const Recorded boxes = record_run(machine, kernel, spec, executor);
+    spec.kind = RecordKind::Line;
+    const Recorded lines = record_run(machine, kernel, spec, executor);
+    const Events& events = boxes.run.events;
+    CHECK(lines.run.events == events);
+    CHECK(replay_of(boxes.trace, machine, executor).events == events);
+    CHECK(replay_of(lines.trace, machine, executor).events == events);
+    CHECK(replay_of(as_text(boxes.trace, machine), machine, executor).events == events);
+    return events;
+}
+
+template <class Change>
+void for_each_box(Kernel& kernel, Change&& change) {
+    for (Program& program : kernel.programs) {
+        for (Phase& phase : program.phases) {
+            for (BoxWalk& box : phase.loads) change(box);
+            for (BoxWalk& box : phase.stores) change(box);
+        }
+    }
+}
+
 }  // namespace
 
 TEST_CASE("A replay has the events of its run") {
@@ -81,6 +107,51 @@ TEST_CASE("A replay has the events of its run") {
             CHECK(replayed.scale == recorded.run.scale);
         }
     }
+}
+
+TEST_CASE("A replay reads what reductions add to") {
+    for (const char* name : {"h200", "mi300x"}) {
+        INFO(name);
+        const Machine machine = load_machine(name);
+        const Kernel reducing =
+            load_kernel("gemm_split_k", {"m=512", "n=512", "k=2048", "split=4", "sum=reduce"}, &machine);
+        Kernel storing = reducing;
+        for_each_box(storing, [](BoxWalk& box) { box.reduce = false; });
+        RunSpec spec;
+        spec.lanes = 4;
+        const Events reduced = check_every_form(machine, reducing, spec);
+        const Events stored = check_every_form(machine, storing, spec);
+        CHECK(reduced[Event::FillSectors] > stored[Event::FillSectors]);  // C, which nobody read before
+    }
+}
+
+TEST_CASE("A replay keeps what hints keep") {
+    Machine machine = load_machine("h200");
+    machine.l2.slice_bytes /= 64;  // A and B do not fit
+    const Kernel plain = load_kernel("gemm", {"m=2048", "n=2048", "k=512"}, &machine);
+    RunSpec spec;
+    spec.lanes = 4;
+    std::vector<Events> seen{check_every_form(machine, plain, spec)};
+    for (const CacheHint hint : {CacheHint::EvictFirst, CacheHint::EvictLast}) {
+        Kernel hinted = plain;
+        for_each_box(hinted, [&](BoxWalk& box) {
+            if (plain.tensors[static_cast<std::size_t>(box.tensor)].name == "B") box.hint = hint;
+        });
+        const Events events = check_every_form(machine, hinted, spec);
+        CHECK(std::ranges::count(seen, events) == 0);  // each hint has an effect of its own
+        seen.push_back(events);
+    }
+}
+
+TEST_CASE("A replay lets the CPCs take turns at full slices") {
+    Machine machine = load_machine("h200");
+    machine.l2.queue_lines = 2;
+    const Kernel kernel = load_kernel("gemm", {"m=2048", "n=2048", "k=512"}, &machine);
+    RunSpec spec;
+    spec.lanes = 4;
+    const Events in_turn = check_every_form(machine, kernel, spec);
+    for (Sm& sm : machine.sms) sm.cpc = 0;
+    CHECK(check_every_form(machine, kernel, spec) != in_turn);  // so CPCs did wait for each other
 }
 
 TEST_CASE("Looking on changes nothing") {

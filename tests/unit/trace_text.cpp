@@ -33,12 +33,18 @@ TEST_CASE("A request is a line") {
         "\n"
         "12.345 17 R 0x1000 128 tma\r\n"
         "\t0.5  3 W 160 16   # half a sector\n"
+        "20 1 A 128 32\n"  // added to what is there
+        "30 1 W 0 32 tma 1 evict_first\n"
         "7 0 R 0X20 32 cp.async 2");  // the last line needs no end
-    REQUIRE(records.size() == 3);
+    REQUIRE(records.size() == 5);
     // In order of time, windows being the half nanoseconds of the model's calendar.
     CHECK(records[0] == LineRecord{0, 500, 160, 3, 16, 1, Operation::Write, Path::Load});
     CHECK(records[1] == LineRecord{7000 / 512 * 512, 7000, 32, 0, 32, 2, Operation::Read, Path::CpAsync});
     CHECK(records[2] == LineRecord{12345 / 512 * 512, 12345, 0x1000, 17, 128, 1, Operation::Read, Path::Tma});
+    CHECK(records[3] ==
+          LineRecord{20000 / 512 * 512, 20000, 128, 1, 32, 1, Operation::Write, Path::Load, false, true});
+    CHECK(records[4] == LineRecord{30000 / 512 * 512, 30000, 0, 1, 32, 1, Operation::Write, Path::Tma, false,
+                                   false, CacheHint::EvictFirst});
 }
 
 TEST_CASE("A request of many lines is one record a line") {
@@ -100,8 +106,8 @@ TEST_CASE("What is no request is named by line and column") {
         {"99999999999999999999 0 R 0 32", "t.txt:1:1:", "time"},
         {"# fine\n1 0 R 0 32\n2 sm R 0 32", "t.txt:3:3:", "SM 'sm' is no number"},
         {"1 65536 R 0 32", "t.txt:1:3:", "SM 65536"},
-        {"1 0 r 0 32", "t.txt:1:5:", "'r' is neither R nor W"},
-        {"1 0", "t.txt:1:4:", "neither R nor W"},
+        {"1 0 r 0 32", "t.txt:1:5:", "'r' is none of R, W, A"},
+        {"1 0", "t.txt:1:4:", "none of R, W, A"},
         {"1  0   R   zero 32", "t.txt:1:12:", "address 'zero'"},
         {"1 0 R 0x 32", "t.txt:1:7:", "address"},
         {"1 0 R 0x1ffffffffffffffff 32", "t.txt:1:7:", "address"},
@@ -111,7 +117,8 @@ TEST_CASE("What is no request is named by line and column") {
         {"1 0 R 0 65537", "t.txt:1:9:", "65537 bytes"},
         {"1 0 R 0 32 dma", "t.txt:1:12:", "path 'dma' is none of tma, tma.shifted, cp.async, ld"},
         {"1 0 R 0 32 tma 0", "t.txt:1:16:", "0 receivers"},
-        {"1 0 R 0 32 tma 1 more", "t.txt:1:18:", "'more' is one word too many"},
+        {"1 0 R 0 32 tma 1 more", "t.txt:1:18:", "hint 'more' is none of evict_first, evict_last, no_allo"},
+        {"1 0 R 0 32 tma 1 evict_last more", "t.txt:1:29:", "'more' is one word too many"},
         {"1 0 R 0 32\nheader {}", "t.txt:2:1:", "first line"},
         {"header {}", "t.txt:1:", "'schema' is missing"},
         {"header {", "t.txt:1:", "no JSON"},
@@ -143,10 +150,13 @@ TEST_CASE("Text holds all that requests hold") {
         {1000, 5000, 0x80, 1, 128, 1, Operation::Read, Path::Tma},
         {1000, 4999, 0x1ff, 0, 1, 2, Operation::Read, Path::CpAsync},  // order of submission, not of time
         {2048, 2048, 0x100, 3, 16, 1, Operation::Write, Path::Load},
+        {2048, 2048, 0x110, 3, 16, 1, Operation::Write, Path::Tma, true, true},
+        {2048, 2049, 0x200, 3, 32, 1, Operation::Read, Path::Load, false, false, CacheHint::NoAllocate},
+        {2048, 2050, 0x300, 3, 32, 2, Operation::Read, Path::Tma, false, false, CacheHint::EvictLast},
     };
     TextTraceWriter writer(out, header);
     for (const LineRecord& line : lines) writer.add(line);
-    writer.finish({false, 3, 77});
+    writer.finish({false, 6, 77});
     const auto reader = reader_of(out.str(), "t.txt");
     CHECK(header_json(reader->header()) == header_json(header));
     CHECK(lines_of(*reader) == lines);

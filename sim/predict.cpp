@@ -13,6 +13,7 @@
 #include "counters/sampling_error.hpp"
 #include "kernel/residency.hpp"
 #include "order/cluster.hpp"
+#include "schedule/fences.hpp"
 #include "schedule/simulation.hpp"
 
 #include "observe/detail_recorder.hpp"
@@ -227,6 +228,14 @@ RunTotals mean_of(const std::vector<SimulationResult>& results) {
     return totals;
 }
 
+// Of all launches.
+double fence_sectors_of(const PreparedKernel::Parts& parts) {
+    const bool persistent = parts.mode != Mode::Grid;
+    double fences = fences_of(parts.kernel, parts.machine, persistent);
+    for (const auto& next : parts.then) fences += fences_of(next->kernel, parts.machine, persistent);
+    return fence_sectors(parts.machine, fences);
+}
+
 // Of a run of some lanes, the seeds' runs taken together.
 std::map<std::string, double> standard_errors(const std::vector<SimulationResult>& results, int all_lanes,
                                               const RunTotals& totals) {
@@ -311,6 +320,7 @@ Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, cons
     RunTotals totals = mean_of(runs.results);
     totals.slices = parts.machine.slices();
     totals.l2_ghz = parts.machine.clock.l2_ghz;
+    totals.fence_sectors = fence_sectors_of(parts);
     totals.ctas_per_sm = parts.resident;
     totals.waves = static_cast<double>(order.tile_of_launch.size()) / static_cast<double>(parts.wave());
     totals.closed_form_hit_rate_pct = mean_over_launches(parts, order, [](const auto& p, const auto& tiles) {

@@ -2,6 +2,7 @@
 // l2lens trace record | info | head | convert | replay: the requests of a run as a file, and the L2 alone fed
 // from one.
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "load/machine_file.hpp"
 #include "parallel/tbb_executor.hpp"
 #include "report/replay_report.hpp"
+#include "schedule/fences.hpp"
 #include "trace/recorder.hpp"
 #include "trace/replay.hpp"
 #include "trace/text.hpp"
@@ -75,6 +77,7 @@ TraceHeader header_of(const Arguments& arguments, const Invocation& invocation, 
     header.gpu = machine.name;
     header.gpu_hash = machine.file_hash;
     header.seed = invocation.common.seed_number();
+    header.fences = static_cast<std::uint64_t>(std::llround(fences_of(kernel, machine, mode != Mode::Grid)));
     return header;
 }
 
@@ -326,6 +329,7 @@ ReplayReport report_of(const Arguments& arguments, const TraceReader& reader, co
     RunTotals totals;  // without a time: the SMs, whose it would be, did not run
     totals.scale = result.scale;
     totals.slices = machine.slices();
+    totals.fence_sectors = fence_sectors(machine, static_cast<double>(header.fences));
     report.counters = evaluate_metrics(MetricKind::Hardware, result.events, totals);
     report.metrics = evaluate_metrics(MetricKind::Neutral, result.events, totals);
     return report;

@@ -36,19 +36,19 @@ double tex_misses(const Events& e, const RunTotals& t) {
     return sum(e, t, {TexReadMisses, TexReadPromoted, TexWriteMisses});
 }
 double fabric_sectors(const Events& e, const RunTotals& t) {
-    return sum(e, t, {FabricReadSectors, FabricWriteSectors});
+    return sum(e, t, {FabricReadSectors, FabricWriteSectors}) + t.fence_sectors;
 }
 double fabric_hits(const Events& e, const RunTotals& t) {
-    return sum(e, t, {FabricReadHits, FabricWriteSectors});
+    return sum(e, t, {FabricReadHits, FabricWriteSectors}) + t.fence_sectors;
 }
 double fabric_misses(const Events& e, const RunTotals& t) {
     return sum(e, t, {FabricReadMisses});
 }
 double l2_sectors(const Events& e, const RunTotals& t) {
-    return tex_sectors(e, t) + fabric_sectors(e, t);
+    return tex_sectors(e, t) + fabric_sectors(e, t) + t.fence_sectors;
 }
 double l2_hits(const Events& e, const RunTotals& t) {
-    return tex_hits(e, t) + fabric_hits(e, t);
+    return tex_hits(e, t) + fabric_hits(e, t) + t.fence_sectors;
 }
 double l2_misses(const Events& e, const RunTotals& t) {
     return tex_misses(e, t) + fabric_misses(e, t);
@@ -91,10 +91,11 @@ constexpr double kBytesPerSector = 32;
 
 constexpr std::array kMetrics{
     // The tag stage of the slices: every sector looked up, from whichever side.
-    Metric{"lts__t_sectors.sum", Hardware, kSectors,
-           "lts__t_sectors_srcunit_tex.sum + lts__t_sectors_srcunit_ltcfabric.sum",
-           "32 B sectors looked up in all L2 slices: the SMs' own lookups and those in the home partition.",
-           "A far-homed miss is looked up twice, so this is not what the SMs asked for.", l2_sectors},
+    Metric{
+        "lts__t_sectors.sum", Hardware, kSectors,
+        "lts__t_sectors_srcunit_tex.sum + lts__t_sectors_srcunit_ltcfabric.sum + fences (one in each slice)",
+        "32 B sectors looked up in all L2 slices: the SMs' own lookups and those in the home partition.",
+        "A far-homed miss is looked up twice, so this is not what the SMs asked for.", l2_sectors},
     Metric{"lts__t_sectors.avg", Hardware, kSectors, "lts__t_sectors.sum / slices",
            "Sectors looked up by the average slice.", "",
            [](const Events& e, const RunTotals& t) {
@@ -109,7 +110,7 @@ constexpr std::array kMetrics{
                return sum(e, t, {TexRequests}) + fabric_sectors(e, t) / 2;
            }},
     Metric{"lts__t_sectors_op_read.sum", Hardware, kSectors,
-           "lts__t_sectors.sum - lts__t_sectors_op_write.sum",
+           "lts__t_sectors.sum - lts__t_sectors_op_write.sum - fences (two in each slice)",
            "Sectors looked up by reads, in the own and in the home partition.", "",
            [](const Events& e, const RunTotals& t) {
                return sum(e, t, {TexReadSectors, FabricReadSectors});
@@ -180,10 +181,12 @@ constexpr std::array kMetrics{
            "lts__t_sectors_srcunit_tex_lookup_miss.sum", "Sectors not found for the GPCs.", "", tex_misses},
 
     // From the other partition, over the fabric: lookups in the home partition.
-    Metric{"lts__t_sectors_srcunit_ltcfabric.sum", Hardware, kSectors,
-           "far-homed part of lts__t_sectors_srcunit_tex_lookup_miss.sum + fabric writes (half of C)",
-           "Sectors looked up in the home partition for the other partition.",
-           "High when both partitions read the same lines, or when nothing is reused.", fabric_sectors},
+    Metric{
+        "lts__t_sectors_srcunit_ltcfabric.sum", Hardware, kSectors,
+        "far-homed part of lts__t_sectors_srcunit_tex_lookup_miss.sum + fabric writes (half of C) + fences "
+        "(one in each slice)",
+        "Sectors looked up in the home partition for the other partition.",
+        "High when both partitions read the same lines, or when nothing is reused.", fabric_sectors},
     Metric{"lts__t_sectors_srcunit_ltcfabric_lookup_hit.sum", Hardware, kSectors,
            "lts__t_sectors_srcunit_ltcfabric.sum - lts__t_sectors_srcunit_ltcfabric_lookup_miss.sum",
            "Far-homed sectors that the home partition had.", "", fabric_hits},

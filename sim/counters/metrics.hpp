@@ -23,6 +23,7 @@ struct RunTotals {
     double time_ns = kUnknown;
     double sm_cycles = kUnknown;  // active cycles of an SM, mean over the SMs
     int slices = 0;
+    double fence_sectors = 0;  // lookups of fences in the SMs' own partitions; as many in the other one
     double l2_ghz = kUnknown;
     double channel_max_over_mean = kUnknown;
     double closed_form_hit_rate_pct = kUnknown;

@@ -20,6 +20,7 @@ RunTotals some_totals() {
     totals.time_ns = 1000;
     totals.sm_cycles = 2000;
     totals.slices = 8;
+    totals.fence_sectors = 70'001;
     totals.l2_ghz = 1.5;
     totals.channel_max_over_mean = 1.1;
     totals.closed_form_hit_rate_pct = 50;
@@ -36,6 +37,7 @@ struct TotalNote {
 constexpr TotalNote kTotals[] = {
     {&RunTotals::time_ns, "the time from launch to the last exit (Simulation::run)"},
     {&RunTotals::sm_cycles, "SM cycles of the launch (Simulation::run_window)"},
+    {&RunTotals::fence_sectors, "fences (fence_sectors())"},
     {&RunTotals::l2_ghz, "clock.l2"},
     {&RunTotals::channel_max_over_mean, "the hash over all lines of the kernel (channel_max_over_mean())"},
     {&RunTotals::closed_form_hit_rate_pct, "distinct boxes of each wave (closed_form_hit_rate())"},

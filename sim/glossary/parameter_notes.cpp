@@ -120,6 +120,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"latency.dram_jitter", "jitter = -latency.dram_jitter * ln(uniform)", "", "Lane::jitter"},
 
     {"bandwidth.issue", "line i of a box leaves i / bandwidth.issue SM cycles after the first", "", "BoxTiming"},
+    {"bandwidth.store", "line i of a stored box leaves i / bandwidth.store SM cycles after the first", "", "BoxTiming"},
     {"bandwidth.sm", "a line takes 1 / bandwidth.sm SM cycles of its SM's port",
      "l1tex__m_xbar2l1tex_read_sectors.sum.per_cycle_elapsed", "Gpc::land"},
     {"bandwidth.gpc", "an answer takes (its bytes + bandwidth.answer_overhead) / bandwidth.gpc ns of the port", "",

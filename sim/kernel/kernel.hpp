@@ -119,6 +119,10 @@ struct Kernel {
     // takes is multiplied by its CTA's pace.
     double pace_spread = 0;
 
+    // Fences of GPU scope, as an acquiring or releasing atomic has them: they are counted as lookups.
+    double fences_per_tile = 0;
+    double fences_per_cta = 0;  // of a persistent launch's CTAs, too
+
     // Launches that follow in the same stream, in turn: what they find in the L2 is what the ones before left
     // there. They have the same tensors.
     std::vector<Kernel> then;

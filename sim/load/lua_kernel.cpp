@@ -34,7 +34,9 @@ const std::vector<std::string> kKernelFields{"title",
                                              "epilogue_ns",
                                              "epilogue_overlaps",
                                              "math_jitter_cycles",
-                                             "pace_spread"};
+                                             "pace_spread",
+                                             "fences_per_tile",
+                                             "fences_per_cta"};
 // Of a table with several launches: the rest stands in each of them.
 const std::vector<std::string> kSequenceFields{"title", "launches"};
 const std::vector<std::string> kPhaseFields{"count", "loads", "stores", "flops", "cycles"};
@@ -295,6 +297,8 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     kernel.epilogue_overlaps = flag_field(lua, index, "epilogue_overlaps");
     kernel.math_jitter_cycles = number_field(lua, index, "math_jitter_cycles", 0);
     kernel.pace_spread = number_field(lua, index, "pace_spread", 0);
+    kernel.fences_per_tile = number_field(lua, index, "fences_per_tile", 0);
+    kernel.fences_per_cta = number_field(lua, index, "fences_per_cta", 0);
 
     const std::string pipeline = text_field(lua, index, "pipeline", "multistage");
     if (pipeline != "multistage" && pipeline != "warp_specialized")

@@ -126,6 +126,7 @@ struct Machine {
 
     struct Bandwidth {
         double issue_lines_per_cycle = 0;        // one SM's load engine, requests per SM cycle
+        double store_lines_per_cycle = 0;        // out of one SM, stores per SM cycle; 0: as loads are issued
         double sm_lines_per_cycle = 0;           // into one SM, 128 B lines per SM cycle
         double gpc_bytes_per_ns = 0;             // into one GPC
         double answer_overhead_bytes = 0;        // of a GPC's port, per answer

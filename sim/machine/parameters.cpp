@@ -170,6 +170,8 @@ const std::vector<ParameterInfo> kTable = {
 
     {"bandwidth.issue", "lines/cycle", 1e-3, 1e3,
      "requests that the load engine of one SM sends in an SM cycle", at<&M::bandwidth, &Bandwidth::issue_lines_per_cycle>},
+    {"bandwidth.store", "lines/cycle", 0, 1e3,
+     "stores that one SM sends in an SM cycle; 0: as many as bandwidth.issue", at<&M::bandwidth, &Bandwidth::store_lines_per_cycle>, 1, kOptional},
     {"bandwidth.sm", "lines/cycle", 1e-3, 1e3,
      "128-byte lines into one SM in an SM cycle", at<&M::bandwidth, &Bandwidth::sm_lines_per_cycle>},
     {"bandwidth.gpc", "B/ns", 1e-2, 1e6,

@@ -277,10 +277,11 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
     const Picoseconds half = from_ns(kernel_.epilogue_ns / 2);
     s.last_done = now;
     advance(s, s.done);
-    if (phase.first_store < phase.end) issue_stores(now + (epilogue ? half : 0), index, phase, k);
+    Picoseconds stored = now;
+    if (phase.first_store < phase.end) stored = issue_stores(now + (epilogue ? half : 0), index, phase, k);
     if (s.done.step == s.steps) {
         const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
-        const Picoseconds done = now + 2 * half;
+        const Picoseconds done = std::max(now + 2 * half, stored);
         epilogue_until_[static_cast<std::size_t>(index)] = kernel_.epilogue_overlaps ? done : 0;
         push((kernel_.epilogue_overlaps ? now : done) + from_ns(jitter), Kind::Exit, index);
         return;
@@ -405,9 +406,11 @@ void Gpc::for_each_receiver(std::int32_t index, int axis, Body&& body) {
     });
 }
 
-void Gpc::issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k) {
+// When the last of them has left the SM.
+Picoseconds Gpc::issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k) {
     const int sm = sm_of(index);
-    Picoseconds start = std::max(now, sm_state_[static_cast<std::size_t>(sm)].engine_free);
+    SmState& state = sm_state_[static_cast<std::size_t>(sm)];
+    Picoseconds start = std::max({now, state.engine_free, state.store_free});
     for (std::int32_t walk : work_.stores(phase)) {
         const WalkLines& lines = work_.lines(walk);
         Request prototype;
@@ -416,6 +419,8 @@ void Gpc::issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& p
         send(start, sm, walk, k, prototype);
         demand_.store_sectors += lines.sectors[static_cast<std::size_t>(k)];
     }
+    state.store_free = start;
+    return start;
 }
 
 // The sectors of `line` that go on to the L2; what the L1 has is there for its CTA after l1_ready_.
@@ -434,7 +439,8 @@ SectorMask Gpc::take_from_l1(const PlacedLine& line, L1Cache& l1, const BoxWalk&
 // the box. How many requests that were: plain loads may find their lines in the L1.
 std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t k, Request prototype) {
     const WalkLines& walk = work_.lines(id);
-    const BoxTiming timing(machine_, wires_[static_cast<std::size_t>(sm)], cycle_, start);
+    const BoxTiming timing(machine_, wires_[static_cast<std::size_t>(sm)], cycle_, start,
+                           prototype.operation);
     const auto lines = walk.step(k);
     const BoxWalk& box = work_.walk(id);
     L1Cache* const l1 = !l1_.empty() && box.path == Path::Load && prototype.operation == Operation::Read

@@ -133,6 +133,7 @@ private:
 
     struct SmState {
         Picoseconds engine_free = 0;  // load engine
+        Picoseconds store_free = 0;   // the way of its stores
         Picoseconds port_free = 0;
         bool math_busy = false;
     };
@@ -154,7 +155,7 @@ private:
     void close_stage(std::int32_t index);
     void weigh(Stage& stage, float weight) const;
     Picoseconds port_turn(float weight, int sectors) const;
-    void issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k);
+    Picoseconds issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k);
     std::int32_t send(Picoseconds& start, int sm, std::int32_t walk, std::int64_t k, Request prototype);
     SectorMask take_from_l1(const PlacedLine& line, L1Cache& l1, const BoxWalk& box, Request& request);
 

@@ -8,6 +8,7 @@
 
 #include "base/units.hpp"
 #include "machine/machine.hpp"
+#include "memory/messages.hpp"
 
 namespace l2lens {
 
@@ -19,12 +20,20 @@ struct SmWire {
 
 SmWire sm_wire(const Machine& machine, int sm, int lanes);
 
+// From one line of a box to the next, in SM cycles: loads go out as requests, stores with their data.
+inline double cycles_per_line(const Machine& machine, Operation operation) {
+    const double stored = machine.bandwidth.store_lines_per_cycle;
+    const bool with_data = operation == Operation::Write && stored > 0;
+    return 1 / (with_data ? stored : machine.bandwidth.issue_lines_per_cycle);
+}
+
 // The load engine at work on one box: a line per issue slot, at an SM clock of `cycle_ps`.
 class BoxTiming {
 public:
-    BoxTiming(const Machine& machine, const SmWire& wire, double cycle_ps, Picoseconds start)
+    BoxTiming(const Machine& machine, const SmWire& wire, double cycle_ps, Picoseconds start,
+              Operation operation)
         : wire_(wire),
-          line_ps_(cycle_ps / machine.bandwidth.issue_lines_per_cycle),
+          line_ps_(cycle_ps * cycles_per_line(machine, operation)),
           first_(start + static_cast<Picoseconds>(machine.latency.load_issue_cycles * cycle_ps) +
                  wire.latency) {}
 

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "machine/machine.hpp"
 #include "schedule/math_rate.hpp"
+#include "schedule/wire.hpp"
 
 #include "tile/box_table.hpp"
 
@@ -16,7 +17,8 @@ namespace l2lens {
 
 // Times of the boxes of one shape.
 struct BoxPace {
-    Picoseconds busy = 0;        // of the load engine that sends the requests of one of its steps
+    Picoseconds busy =
+        0;  // of what sends the requests of one of its steps: the load engine, or the stores' way
     Picoseconds half_step = 0;   // from the middle request of a step to the step's last one
     Picoseconds half_span = 0;   // from its middle request to its last one
     Picoseconds in_sm = 0;       // of an SM's port
@@ -41,11 +43,13 @@ public:
         constexpr double kWorthMentioning = 5e-4;
         if (std::abs(picoseconds - cycle_) < kWorthMentioning * picoseconds) return;
         cycle_ = picoseconds;
-        const double line = picoseconds / machine_.bandwidth.issue_lines_per_cycle;
+        const double load = picoseconds * cycles_per_line(machine_, Operation::Read);
+        const double store = picoseconds * cycles_per_line(machine_, Operation::Write);
         const double landing = picoseconds / machine_.bandwidth.sm_lines_per_cycle / kSectorsPerLine;
         for (std::size_t i = 0; i < paces_.size(); ++i) {
             const BoxShape& shape = boxes_.shapes()[i];
             if (shape.requests == 0) continue;
+            const double line = shape.stored ? store : load;
             const double requests = static_cast<double>(shape.requests) / shape.steps;
             const double half_step = std::max(requests - 1, 0.0) * line / 2;
             const double between = picoseconds * (shape.math_flops * cycles_per_flop_ + shape.math_cycles);

@@ -206,9 +206,10 @@ private:
 };
 
 std::uint64_t hash_of(const BoxShape& shape) {
-    std::uint64_t h = mix64(shape.requests ^ std::uint64_t{shape.steps} << 32) ^
-                      mix64(std::bit_cast<std::uint64_t>(shape.math_flops)) ^
-                      std::bit_cast<std::uint64_t>(shape.math_cycles);
+    std::uint64_t h =
+        mix64(shape.requests ^ std::uint64_t{shape.steps} << 32 ^ std::uint64_t{shape.stored} << 63) ^
+        mix64(std::bit_cast<std::uint64_t>(shape.math_flops)) ^
+        std::bit_cast<std::uint64_t>(shape.math_cycles);
     for (const BoxPart& part : shape.part) {
         for (const std::uint32_t n : {part.requests, part.sectors, part.partial, part.lines, part.missed,
                                       part.fetched, part.missed_after, part.fetched_after})
@@ -260,6 +261,7 @@ BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& m
             const auto unit = static_cast<std::int64_t>(i - first_unit_[w]);
             const std::int64_t begin = units.begin(unit);
             measured[i] = measure.unit(begin, begin + units.length(unit, steps));
+            measured[i].shape.stored = work.walk_stores(static_cast<std::int32_t>(w));
             if (measured[i].shape.steps == 1 || phases[w] == nullptr) continue;
             measured[i].shape.math_flops = phases[w]->math_flops;
             measured[i].shape.math_cycles = phases[w]->math_cycles;

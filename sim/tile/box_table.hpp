@@ -51,6 +51,7 @@ struct BoxShape {
     double math_flops = 0;    // between two of them; 0 for one step
     double math_cycles = 0;
     bool shifted = false;  // most of its rows begin inside a sector: its requests are not merged
+    bool stored = false;   // goes out with its data
 
     friend bool operator==(const BoxShape&, const BoxShape&) = default;
 };

@@ -177,7 +177,7 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
     issue_stores(done, sm, unit);
     advance(sm, sm.math);
     if (sm.math.step >= sm.steps) {
-        sm.epilogue_until = end(done, index);
+        sm.epilogue_until = end(done, sm.store_free, index);
         return;
     }
     set_free(sm, index, unit, issued + release_, done - math.last + release_);
@@ -208,11 +208,11 @@ void LoneCtas::set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseco
 }
 
 // A unit's results are there at `at`.
-void LoneCtas::issue_stores(Picoseconds at, const Sm& sm, const Cursor& unit) {
+void LoneCtas::issue_stores(Picoseconds at, Sm& sm, const Cursor& unit) {
     const Work::Phase& phase = sm.phases[unit.phase];
     if (phase.first_store == phase.end) return;
     const bool epilogue = phase.first_load == phase.first_store;
-    Picoseconds start = std::max(at + (epilogue ? half_epilogue_ : 0), sm.engine_free);
+    Picoseconds start = std::max({at + (epilogue ? half_epilogue_ : 0), sm.engine_free, sm.store_free});
     for (const std::int32_t walk : work_.stores(phase)) {
         const Box& box = boxes_.box(walk, unit.in_phase);
         const BoxPace& pace = paces_.of(box.shape);
@@ -220,6 +220,7 @@ void LoneCtas::issue_stores(Picoseconds at, const Sm& sm, const Cursor& unit) {
         wheel_.push(start + sm.way + pace.half_span, {box.id, sm.gpc, TileEvent::Kind::Write});
         start += pace.busy;
     }
+    sm.store_free = start;
 }
 
 }  // namespace l2lens

@@ -57,6 +57,7 @@ private:
         std::int32_t steps = 0;
         Picoseconds free_from = 0;    // the next unit may be issued from here on
         Picoseconds engine_free = 0;  // load engine
+        Picoseconds store_free = 0;   // the way of its stores
         Picoseconds own_way = 0;      // of its way to the slices, beyond that of the nearest SM
         Picoseconds way = 0;          // from a load's issue to the slices, in the L2's time
         Server port;
@@ -92,7 +93,7 @@ private:
     Math math_of(const Sm& sm, const Cursor& unit);
     void prefetch_next(const Sm& sm) const;
     void set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseconds first, Picoseconds last);
-    void issue_stores(Picoseconds at, const Sm& sm, const Cursor& unit);
+    void issue_stores(Picoseconds at, Sm& sm, const Cursor& unit);
 
     void enter_phase(const Sm& sm, Cursor& cursor) const;
     void advance(const Sm& sm, Cursor& cursor) const {

@@ -52,9 +52,9 @@ void TileCtas::count_demand(std::span<const Work::Phase> phases) {
     }
 }
 
-Picoseconds TileCtas::end(Picoseconds at, std::int32_t slot) {
+Picoseconds TileCtas::end(Picoseconds at, Picoseconds stored, std::int32_t slot) {
     const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
-    const Picoseconds finished = at + 2 * half_epilogue_;
+    const Picoseconds finished = std::max(at + 2 * half_epilogue_, stored);
     wheel_.push((kernel_.epilogue_overlaps ? at : finished) + from_ns(jitter),
                 {static_cast<std::uint32_t>(slot), 0, TileEvent::Kind::Exit});
     return kernel_.epilogue_overlaps ? finished : 0;

@@ -33,9 +33,9 @@ protected:
 
     // Counts what a CTA will ask for.
     void count_demand(std::span<const Work::Phase> phases);
-    // The results of a CTA's last step are there at `at`: puts its exit on the wheel, and says until when its
-    // epilogue keeps the next tile there from its math.
-    Picoseconds end(Picoseconds at, std::int32_t slot);
+    // The results of a CTA's last step are there at `at`, and have left its SM at `stored`: puts its exit on
+    // the wheel, and says until when its epilogue keeps the next tile there from its math.
+    Picoseconds end(Picoseconds at, Picoseconds stored, std::int32_t slot);
 
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }

@@ -275,10 +275,11 @@ void TileSms::retire(Picoseconds at, std::int32_t index) {
     s.last_done = at;
     demand_.flops += phase.math_flops;
     advance(s, s.done);
+    Picoseconds last_stored = at;
     if (phase.first_store < phase.end)
-        issue_stores(at + (epilogue ? half_epilogue_ : 0), index, phase, step.in_phase);
+        last_stored = issue_stores(at + (epilogue ? half_epilogue_ : 0), index, phase, step.in_phase);
     if (s.done.step == s.steps) {
-        s.epilogue_until = end(at, index);
+        s.epilogue_until = end(at, last_stored, index);
         return;
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase)) {
@@ -363,10 +364,12 @@ void TileSms::issue_loads(Picoseconds now, Picoseconds leave, std::int32_t index
     advance(s, s.load);
 }
 
-void TileSms::issue_stores(Picoseconds at, std::int32_t index, const Work::Phase& phase, std::int32_t k) {
+// When the last of them has left the SM.
+Picoseconds TileSms::issue_stores(Picoseconds at, std::int32_t index, const Work::Phase& phase,
+                                  std::int32_t k) {
     const Slot& s = slot(index);
-    const SmState& sm = sm_of(s);
-    Picoseconds start = std::max(at, sm.engine_free);
+    SmState& sm = sm_of(s);
+    Picoseconds start = std::max({at, sm.engine_free, sm.store_free});
     for (const std::int32_t walk : work_.stores(phase)) {
         const Box& box = boxes_.box(walk, k);
         const BoxPace& pace = paces_.of(box.shape);
@@ -375,6 +378,8 @@ void TileSms::issue_stores(Picoseconds at, std::int32_t index, const Work::Phase
                     {box.id, sm.gpc, TileEvent::Kind::Write});
         start += pace.busy;
     }
+    sm.store_free = start;
+    return start;
 }
 
 template <class Body>

@@ -29,7 +29,7 @@ public:
     // SM must be one of the machine's.
     template <class Visit>
     std::uint64_t operator()(const BoxRecord& box, const TraceWalk& walk, Visit&& visit) const {
-        const BoxTiming timing(machine_, wires_[box.sm], box.cycle_ps, box.time);
+        const BoxTiming timing(machine_, wires_[box.sm], box.cycle_ps, box.time, walk.operation);
         LineRecord record;
         record.window = box.window;
         record.sm = box.sm;

@@ -17,6 +17,7 @@ using nlohmann::ordered_json;
 constexpr const char* kSchema = "l2lens/trace";
 constexpr std::size_t kMostTensors = 4096;
 constexpr int kMostLanes = 4096;
+constexpr std::uint64_t kMostFences = std::uint64_t{1} << 53;  // whole as a double
 
 // One line, whatever names hold; bytes that are no UTF-8 are replaced.
 std::string one_line(const ordered_json& json) {
@@ -156,7 +157,8 @@ std::string header_json(const TraceHeader& header) {
         {"mode", header.mode},
         {"gpu", {{"name", header.gpu}, {"hash", fmt::format("xxh64:{:016x}", header.gpu_hash)}}},
         {"lanes", {{"simulated", header.lanes}, {"of", header.lanes_of}}},
-        {"seed", header.seed}};
+        {"seed", header.seed},
+        {"fences", header.fences}};
     if (header.kind == RecordKind::Box) {
         auto tensors = ordered_json::array();
         for (const Tensor& tensor : header.tensors) tensors.push_back(tensor_json(tensor));
@@ -185,6 +187,7 @@ TraceHeader parse_header_json(std::string_view text, const std::string& where) {
         json.object("lanes").whole("simulated", static_cast<std::uint64_t>(header.lanes_of)));
     if (header.lanes_of > 0 && header.lanes == 0) json.fail("lanes", "has none simulated");
     header.seed = json.whole("seed", UINT64_MAX);
+    if (parsed.contains("fences")) header.fences = json.whole("fences", kMostFences);  // older traces do not
     if (header.kind == RecordKind::Box) parse_boxes(json, header);
     return header;
 }

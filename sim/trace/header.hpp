@@ -28,6 +28,7 @@ struct TraceHeader {
     int lanes = 0;     // of the L2 that were simulated; 0 of 0: all, whatever the GPU
     int lanes_of = 0;  // that the GPU has
     std::uint64_t seed = 0;
+    std::uint64_t fences = 0;     // of GPU scope, of the whole launch (schedule/fences.hpp)
     std::vector<Tensor> tensors;  // box traces
     std::uint32_t walks = 0;      // box traces
 

@@ -203,7 +203,7 @@ TEST_CASE("The head is what traces/README.md says") {
         R"({"schema":"l2lens/trace","l2lens":"1.2.3","records":"box","kernel":{"name":"gemm",)"
         R"("title":"gemm 64x64","params":{"m":"64","dtype":"bf16"}},"order":"group_m:8","mode":"grid",)"
         R"("gpu":{"name":"tiny","hash":"xxh64:0123456789abcdef"},"lanes":{"simulated":1,"of":1},)"
-        R"("seed":18446744073709551615,"tensors":[{"name":"A","base":0,"shape":[64,512],)"
+        R"("seed":18446744073709551615,"fences":0,"tensors":[{"name":"A","base":0,"shape":[64,512],)"
         R"("stride_bytes":[1024,2],"element_bytes":2},{"name":"B","base":2097152,"shape":[64,512],)"
         R"("stride_bytes":[1024,2],"element_bytes":2}],"walks":3})";
     CHECK(bytes.substr(24, json.size()) == json);

@@ -213,7 +213,7 @@ TEST_CASE("The tile engine predicts what the line engine does") {
     };
     for (const Compared& c : {
              Compared{{"m=2048", "n=2048", "k=2048"}, "group_m:8", 5, 1},
-             Compared{{"m=2048", "n=2048", "k=2048"}, "row_major", 5, 1},
+             Compared{{"m=2048", "n=2048", "k=2048"}, "row_major", 7, 1},
              Compared{{"m=8192", "n=4096", "k=8192"}, "group_m:8", 3, 4},
              Compared{{"m=8192", "n=4096", "k=8192"}, "row_major", 3, 4},
              Compared{{"m=8192", "n=4096", "k=8192"}, "hilbert", 3, 4},
@@ -223,6 +223,7 @@ TEST_CASE("The tile engine predicts what the line engine does") {
         const Kernel kernel = test::gemm(c.arguments, machine);
         const NamedOrder order = order_of(c.order, kernel, machine);
         PredictOptions options;
+        options.seeds = 3;  // launches with the same means differ by 2 % from seed to seed
         options.mode = c.arguments.back() == "mode=static" ? Mode::Static : Mode::Grid;
         SerialExecutor serial;
         PredictOptions by_lines = options;

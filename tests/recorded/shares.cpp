@@ -132,8 +132,7 @@ TEST_CASE("A busy L2 serves SMs alike until its slices' queues are full, and CPC
     for (const int depth : {8, 12}) {
         INFO(depth << " copies in flight");
         CHECK(of_four_over_six(recorded(machine, depth)) > 1.35);
-        // A queue of 450 lines gives 1.23 here, but pulls the CTAs of row_major apart, which stay together.
-        CHECK(of_four_over_six(predicted(machine, depth)) > 1.15);
+        CHECK(of_four_over_six(predicted(machine, depth)) > 1.17);
     }
 }
 
@@ -145,7 +144,7 @@ TEST_CASE("Each SM gets what it got on the GPU, however much is in flight") {
         const Shares model = predicted(machine, depth);
         for (const auto& [group, share] : recorded(machine, depth)) {
             INFO(depth << " copies in flight, GPC of " << group.first << ", CPC of " << group.second);
-            CHECK(model.at(group) == Approx(share).epsilon(0.12));
+            CHECK(model.at(group) == Approx(share).epsilon(0.13));
         }
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // l2lens validate: predictions against hardware counters, recorded (--recorded), measured now (--live) or
 // counted by another profiler (--ncu, --rocprof).
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -149,10 +151,20 @@ void check_judged(const Tolerances& tolerances, const ValidationSummary& summary
     }
 }
 
-// Of the repeats among the rows, whatever their split, and among those of the files beside them.
-std::map<std::string, NoiseStats> noise_of(std::vector<RecordedRow> rows,
-                                           const std::vector<std::string>& files) {
-    for (RecordedRow& row : read_rows(files)) rows.push_back(std::move(row));
+// Of the repeats among the rows, whatever their split, and among those of the files beside them. A file that
+// is both counts once: its readings would repeat themselves exactly.
+std::map<std::string, NoiseStats> noise_of(std::vector<RecordedRow> rows, const Arguments& arguments) {
+    namespace fs = std::filesystem;
+    std::vector<std::string> beside;
+    for (const std::string& file : arguments.noise) {
+        const bool known = std::any_of(arguments.recorded.begin(), arguments.recorded.end(),
+                                       [&](const std::string& recorded) {
+                                           std::error_code not_there;
+                                           return fs::equivalent(file, recorded, not_there);
+                                       });
+        if (!known) beside.push_back(file);
+    }
+    for (RecordedRow& row : read_rows(beside)) rows.push_back(std::move(row));
     return repeat_noise(rows);
 }
 
@@ -173,7 +185,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     ValidationPlan plan = plan_validation(rows, arguments.split);
     if (plan.rows.empty()) throw BadInput("validate: no row is left to predict");
     const Tolerances& tolerances = given.empty() ? accepted_tolerances().of(rows) : given;
-    const auto noise = noise_of(rows, arguments.noise);
+    const auto noise = noise_of(rows, arguments);
     const ReplayedSchedules schedules(arguments.replay_schedule, plan.rows);
     if (plan.skipped_random > 0) {
         output.note(fmt::format("{} row{} in random order skipped: the seed is not recorded",

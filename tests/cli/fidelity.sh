@@ -30,6 +30,12 @@ check "the simpler models" grep -q '| flat LRU |' page.md
 check "both kinds of rows furthest off" grep -qE '`lts__d_sectors_fill_device` \| `gemm m=1024 n=1024 k=512, grid, (row_major|group_m:4)`' page.md
 # Two readings, 66000 and 70000: 2.94 % from their mean.
 check "the noise" grep -qE '`lts__d_sectors_fill_device.sum` \| 2 .* 2.94 % / 2.94 % \| 1 / 6 ' page.md
+run validate --recorded rows.csv --split fit --noise ./rows.csv --json twice.json
+check "a file's readings count once for the noise" python3 - <<'PYTHON'
+import json
+once, twice = (json.load(open(name))["summary"]["lts__d_sectors_fill_device.sum"] for name in ("fit.json", "twice.json"))
+assert once["noise_median_abs_pct"] == twice["noise_median_abs_pct"] > 0, (once, twice)
+PYTHON
 check "the figures are the validation's" python3 - <<'PYTHON'
 import json
 figures = json.load(open("fit.json"))["summary"]["lts__d_sectors_fill_device.sum"]

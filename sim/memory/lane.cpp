@@ -315,7 +315,7 @@ void Lane::on_write(Picoseconds now, const LineAccess& request, int partition) {
     }
     // It leaves a copy, as a far read does: what was written hits when it is read again, and takes the place
     // of other lines (traces/h200/write_back.csv).
-    const SectorCache::Found copy = look_up(looked_up, slice, request.set, request.line);
+    const SectorCache::Found copy = look_up(looked_up, slice, request.set, request.line, request.priority);
     SectorCache::Line& line = slice.cache.at(copy.way);
     const SectorMask valid = line.valid;
     line.valid |= static_cast<SectorMask>(request.sectors & ~request.partial);
@@ -338,7 +338,7 @@ void Lane::on_home_write(Picoseconds now, const Action& action) {
 
 // Writes to the line's home. What the write needs of the line and is not there is fetched first.
 Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access, bool far) {
-    const SectorCache::Found found = look_up(now, home, access.set, access.line);
+    const SectorCache::Found found = look_up(now, home, access.set, access.line, access.priority);
     SectorCache::Line& line = home.cache.at(found.way);
     const auto fetched = static_cast<SectorMask>(access.partial & ~line.valid);
     last_level_had_ = 0;

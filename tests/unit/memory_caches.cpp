@@ -170,3 +170,18 @@ TEST_CASE("Queues that take turns serve each CPC in order, and no CPC twice whil
     CHECK(queue.pop() == 10);
     CHECK(queue.empty());
 }
+
+TEST_CASE("The first so many are served as they came, and each one's place goes to the next CPC in turn") {
+    TurnQueue queue(2, 3);
+    for (const std::int32_t item : {10, 11, 12, 13, 14})
+        queue.push(0, item);  // 13 and 14 wait for their turn
+    for (const std::int32_t item : {20, 21}) queue.push(1, item);
+    std::vector<std::int32_t> served;
+    for (int i = 0; i < 3; ++i) served.push_back(queue.pop());
+    queue.push(1, 22);  // behind those who wait already
+    while (!queue.empty()) served.push_back(queue.pop());
+    CHECK(served == std::vector<std::int32_t>{10, 11, 12, 20, 13, 21, 14, 22});
+    queue.push(1, 30);  // all three places are free again
+    queue.push(0, 31);
+    CHECK(queue.pop() == 30);
+}

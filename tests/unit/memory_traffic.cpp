@@ -305,3 +305,23 @@ TEST_CASE("Sectors that are filled are those that missed on the way to DRAM") {
         CHECK(e[Event::FabricReadSectors] >= e[Event::FabricReadHits]);
     }
 }
+
+TEST_CASE("A line stored to be evicted first leaves before older ones") {
+    Tiny tiny;
+    auto lines = lines_of_set(tiny.run.map(), 0, 2, 5);  // one more than the set holds
+    const LineNumber hinted = lines[2];
+    test::Stream stores = writes(kNear, lines);
+    const auto plain = stores.request;
+    stores.request = [plain, hinted](std::int64_t i) {
+        Request request = plain(i);
+        if (request.line == hinted) request.priority = SectorCache::Priority::EvictFirst;
+        return request;
+    };
+    tiny.run.run({stores});
+    tiny.run.reset_events();
+    std::erase(lines, hinted);
+    tiny.run.run({reads(kNear, lines)});
+    CHECK(tiny[Event::TexReadMisses] == 0);
+    tiny.run.run({reads(kNear, std::vector<LineNumber>{hinted})});
+    CHECK(tiny[Event::TexReadMisses] == kSectorsPerLine);
+}

@@ -112,6 +112,48 @@ __global__ void copy_kernel(const char* buffer, std::int64_t region_bytes, int d
 #endif
 }
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+__device__ void start_bulk_store(char* to, std::uint32_t from) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from),
+                 "r"(static_cast<std::uint32_t>(kCopyBytes))
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+#endif
+
+__global__ void store_kernel(char* buffer, std::int64_t region_bytes, long long duration_ns, const int* roles,
+                             int participants, Meeting* meeting, unsigned long long* bytes_of_sm) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    extern __shared__ __align__(128) char shared[];
+    const int role = roles[probe::sm_id()];
+    if (role < 0 || threadIdx.x != 0) return;
+    const auto from = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+    char* region = buffer + role * region_bytes;
+    const auto pieces = static_cast<unsigned>(region_bytes / kCopyBytes);
+    unsigned next = 0;
+    const auto store_next = [&] {
+        start_bulk_store(region + next * kCopyBytes, from);
+        asm volatile("cp.async.bulk.wait_group 3;" ::: "memory");  // with this one four are in flight
+        next = next + 1 == pieces ? 0 : next + 1;
+    };
+    for (unsigned n = 0; n < pieces; ++n) store_next();  // from now on the L2 has the region
+    const long long start = meet(meeting, role, participants);
+    while (probe::global_timer() < start) {
+    }
+    constexpr int kBetweenLooks = 16;  // reading the timer takes some 80 ns
+    unsigned long long stored = 0;
+    long long now = start;
+    for (; now < start + duration_ns; stored += kBetweenLooks) {
+        for (int i = 0; i < kBetweenLooks; ++i) store_next();
+        now = probe::global_timer();
+    }
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    const double share = static_cast<double>(duration_ns) / static_cast<double>(now - start);
+    bytes_of_sm[probe::sm_id()] =
+        static_cast<unsigned long long>(static_cast<double>(stored * kCopyBytes) * share);
+#endif
+}
+
 }  // namespace
 
 void read_items(const void* buffer, const ReadItem* items, int count, Share share, const DeviceRoles& roles) {
@@ -135,6 +177,21 @@ std::vector<std::uint64_t> copy_for_a_while(const void* buffer, std::int64_t reg
     check_launch("copying for a while");
     const std::vector<unsigned long long> copied = bytes.to_host();
     return {copied.begin(), copied.end()};
+}
+
+std::vector<std::uint64_t> store_for_a_while(void* buffer, std::int64_t region_bytes,
+                                             std::int64_t duration_ns, const DeviceRoles& roles) {
+    DeviceBuffer<Meeting> meeting(1);
+    DeviceBuffer<unsigned long long> bytes(static_cast<std::size_t>(roles.sms()));
+    meeting.fill_bytes(0);
+    bytes.fill_bytes(0);
+    const int shared = probe::prepare_one_cta_per_sm(store_kernel) - 1024;
+    store_kernel<<<static_cast<unsigned>(roles.sms()), 32, static_cast<std::size_t>(shared)>>>(
+        static_cast<char*>(buffer), region_bytes, duration_ns, roles.device(), roles.participants(),
+        meeting.get(), bytes.get());
+    check_launch("storing for a while");
+    const std::vector<unsigned long long> stored = bytes.to_host();
+    return {stored.begin(), stored.end()};
 }
 
 }  // namespace l2lens::gpu

@@ -31,4 +31,9 @@ inline constexpr std::int64_t kCopyBytes = 16 << 10;
 std::vector<std::uint64_t> copy_for_a_while(const void* buffer, std::int64_t region_bytes, int depth,
                                             std::int64_t duration_ns, const DeviceRoles& roles);
 
+// The other way: each participant writes its own region from its SM's shared memory, four pieces of
+// kCopyBytes in flight. Bytes written, by SM.
+std::vector<std::uint64_t> store_for_a_while(void* buffer, std::int64_t region_bytes,
+                                             std::int64_t duration_ns, const DeviceRoles& roles);
+
 }  // namespace l2lens::gpu

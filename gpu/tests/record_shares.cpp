@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // l2lens_gpu_shares: how a busy L2 divides itself among the SMs, as rows of traces/h200/shares.csv (its
 // README says what the columns are). Every SM that takes part copies 160 KiB of its own, resident in the L2,
-// with so many copies in flight.
+// with so many copies in flight. `l2lens_gpu_shares stores`: the rows of stores.csv, of SMs that store.
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -45,9 +45,37 @@ void record(const ProbeBench& bench, const char* set, const std::vector<int>& sm
     }
 }
 
+// Stores of 128 KiB of each SM's own, which wait in the L2.
+void record_stores(const ProbeBench& bench, const std::string& set, const std::vector<int>& sms) {
+    constexpr std::int64_t kRegion = 8 * kCopyBytes;
+    const DeviceRoles roles(Roles::of(sms, bench.sms()));
+    const std::vector<std::uint64_t> bytes = store_for_a_while(bench.buffer(), kRegion, kDurationNs, roles);
+    for (int sm : sms) {
+        std::printf("%s,%zu,%d,%.2f\n", set.c_str(), sms.size(), sm,
+                    static_cast<double>(bytes[static_cast<std::size_t>(sm)]) / kDurationNs);
+    }
+}
+
+void record_all_stores(const ProbeBench& bench) {
+    std::printf("set,sms,sm,bytes_per_ns\n");
+    record_stores(bench, "one", {bench.gpcs[0][0]});
+    record_stores(bench, "one_tpc", {bench.gpcs[0][0], bench.gpcs[0][1]});
+    std::vector<int> all, one_of_each_tpc;
+    for (const std::vector<int>& gpc : bench.gpcs) {
+        for (std::size_t i = 0; i < gpc.size(); ++i) {
+            all.push_back(gpc[i]);
+            if (i % 2 == 0) one_of_each_tpc.push_back(gpc[i]);
+        }
+    }
+    record_stores(bench, "one_of_each_tpc", one_of_each_tpc);
+    record_stores(bench, "gpc_0", bench.gpcs.front());
+    record_stores(bench, "gpc_" + std::to_string(bench.gpcs.size() - 1), bench.gpcs.back());
+    record_stores(bench, "all", all);
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char** words) {
     try {
         ProbeBench bench;
         probe_limits(bench);
@@ -60,6 +88,10 @@ int main() {
                              bench.partition_of_sm[static_cast<std::size_t>(sm)]);
         }
         std::fprintf(stderr, "\n");
+        if (count > 1 && std::string(words[1]) == "stores") {
+            record_all_stores(bench);
+            return 0;
+        }
         std::map<std::string, std::vector<int>> sets;
         sets["all"] = tpcs(bench, [](int) { return true; });
         for (int n = 1; n <= 8; ++n) {

@@ -15,8 +15,10 @@ inline double ghz_under_power(const Machine& machine, double tflops) {
     return std::clamp(ghz, 0.25 * machine.clock.sm_max_ghz, machine.clock.sm_max_ghz);
 }
 
-// SM cycle in picoseconds, `elapsed` after the launch of a kernel that has done `flops` so far.
-inline double cycle_under_power(const Machine& machine, double flops, Picoseconds elapsed) {
+// SM cycle in picoseconds, `elapsed` after the launch of a kernel with or without `tensor_math` that has done
+// `flops` so far.
+inline double cycle_under_power(const Machine& machine, bool tensor_math, double flops, Picoseconds elapsed) {
+    if (!tensor_math) return 1000.0 / ghz_under_power(machine, 0);
     // Before anything has run, the clock that dense math at this share of the peak would settle at.
     constexpr double kAssumedUtilisation = 0.8;
     constexpr double kAssumedForPs = 20e6;  // the weight of that assumption: 20 us

@@ -77,6 +77,7 @@ void Simulation::launch_all(Executor& executor, RequestSink* sink) {
 // One launch from its first CTA to the last write's arrival.
 void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, RequestSink* sink) {
     running_ = launch;
+    tensor_math_ = launch.kernel->has_tensor_math();
     sink_ = sink;
     work_ = std::make_unique<Work>(*launch.kernel, model_.map, sample_);
     gpcs_.clear();
@@ -210,7 +211,7 @@ void Simulation::start(std::span<const Start> starts) {
 void Simulation::follow_power(Picoseconds launched_at) {
     double flops = 0;
     for (const auto& gpc : gpcs_) flops += gpc->demand().flops;
-    cycle_ps_ = cycle_under_power(machine_, flops, now_ - launched_at);
+    cycle_ps_ = cycle_under_power(machine_, tensor_math_, flops, now_ - launched_at);
     for (auto& gpc : gpcs_) gpc->set_cycle(cycle_ps_);
 }
 

@@ -88,6 +88,7 @@ private:
     const Machine& machine_;
     const KernelLaunch first_;
     KernelLaunch running_;
+    bool tensor_math_ = false;  // of the running one
     const SimulationOptions& options_;
     LaneSample sample_;
     MemoryModel model_;

@@ -30,6 +30,7 @@ public:
           boxes_(boxes),
           launches_(launches),
           ctas_per_sm_(ctas_per_sm),
+          tensor_math_(work.kernel().has_tensor_math()),
           options_(options),
           paces_(machine, work.kernel(), boxes),
           l2_(machine, boxes, paces_, ctas_per_sm, options.lines_per_line, options.seed, wheel_) {}
@@ -118,7 +119,8 @@ private:
     }
 
     void follow_power(Picoseconds launched_at) {
-        cycle_ps_ = cycle_under_power(machine_, ctas_ ? ctas_->demand().flops : 0, now_ - launched_at);
+        cycle_ps_ =
+            cycle_under_power(machine_, tensor_math_, ctas_ ? ctas_->demand().flops : 0, now_ - launched_at);
         ctas_->set_cycle(cycle_ps_);
         paces_.set_cycle(cycle_ps_);
     }
@@ -128,6 +130,7 @@ private:
     const BoxTable& boxes_;
     std::span<const std::int32_t> launches_;
     const int ctas_per_sm_;
+    const bool tensor_math_;
     const TileOptions& options_;
     TileWheel wheel_;
     BoxPaces paces_;

@@ -49,6 +49,22 @@ __device__ long long meet(Meeting* meeting, int role, int participants) {
     while (start == 0) start = static_cast<long long>(atomicAdd(&meeting->start_ns, 0ull));
     return start;
 }
+
+// Moves kCopyBytes after kCopyBytes from `start` on; the bytes of the first `duration_ns`.
+template <class Move>
+__device__ unsigned long long bytes_for_a_while(long long start, long long duration_ns, Move&& move) {
+    while (probe::global_timer() < start) {
+    }
+    constexpr int kBetweenLooks = 16;  // reading the timer takes some 80 ns
+    unsigned long long moved = 0;
+    long long now = start;
+    for (; now < start + duration_ns; moved += kBetweenLooks) {
+        for (int i = 0; i < kBetweenLooks; ++i) move();
+        now = probe::global_timer();
+    }
+    const double share = static_cast<double>(duration_ns) / static_cast<double>(now - start);
+    return static_cast<unsigned long long>(static_cast<double>(moved * kCopyBytes) * share);
+}
 #endif
 
 __global__ void copy_kernel(const char* buffer, std::int64_t region_bytes, int depth, long long duration_ns,
@@ -89,26 +105,15 @@ __global__ void copy_kernel(const char* buffer, std::int64_t region_bytes, int d
         step();
     }
     const long long start = meet(meeting, role, participants);
-    while (probe::global_timer() < start) {
-    }
-    constexpr int kBetweenLooks = 16;  // reading the timer takes some 80 ns
-    unsigned long long copied = 0;
-    long long now = start;
-    for (; now < start + duration_ns; copied += kBetweenLooks) {
-        for (int i = 0; i < kBetweenLooks; ++i) {
-            finish_oldest();
-            start_next(slot);
-            step();
-        }
-        now = probe::global_timer();
-    }
-    const double share = static_cast<double>(duration_ns) / static_cast<double>(now - start);
+    bytes_of_sm[probe::sm_id()] = bytes_for_a_while(start, duration_ns, [&] {
+        finish_oldest();
+        start_next(slot);
+        step();
+    });
     for (int i = 0; i < depth; ++i) {
         finish_oldest();
         step();
     }
-    bytes_of_sm[probe::sm_id()] =
-        static_cast<unsigned long long>(static_cast<double>(copied * kCopyBytes) * share);
 #endif
 }
 
@@ -138,20 +143,22 @@ __global__ void store_kernel(char* buffer, std::int64_t region_bytes, long long 
     };
     for (unsigned n = 0; n < pieces; ++n) store_next();  // from now on the L2 has the region
     const long long start = meet(meeting, role, participants);
-    while (probe::global_timer() < start) {
-    }
-    constexpr int kBetweenLooks = 16;  // reading the timer takes some 80 ns
-    unsigned long long stored = 0;
-    long long now = start;
-    for (; now < start + duration_ns; stored += kBetweenLooks) {
-        for (int i = 0; i < kBetweenLooks; ++i) store_next();
-        now = probe::global_timer();
-    }
+    bytes_of_sm[probe::sm_id()] = bytes_for_a_while(start, duration_ns, store_next);
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-    const double share = static_cast<double>(duration_ns) / static_cast<double>(now - start);
-    bytes_of_sm[probe::sm_id()] =
-        static_cast<unsigned long long>(static_cast<double>(stored * kCopyBytes) * share);
 #endif
+}
+
+// What the participants report after launch(meeting, bytes by SM).
+template <class Launch>
+std::vector<std::uint64_t> bytes_of_sms(const DeviceRoles& roles, const char* doing, Launch&& launch) {
+    DeviceBuffer<Meeting> meeting(1);
+    DeviceBuffer<unsigned long long> bytes(static_cast<std::size_t>(roles.sms()));
+    meeting.fill_bytes(0);
+    bytes.fill_bytes(0);
+    launch(meeting.get(), bytes.get());
+    check_launch(doing);
+    const std::vector<unsigned long long> moved = bytes.to_host();
+    return {moved.begin(), moved.end()};
 }
 
 }  // namespace
@@ -166,32 +173,22 @@ void read_items(const void* buffer, const ReadItem* items, int count, Share shar
 
 std::vector<std::uint64_t> copy_for_a_while(const void* buffer, std::int64_t region_bytes, int depth,
                                             std::int64_t duration_ns, const DeviceRoles& roles) {
-    DeviceBuffer<Meeting> meeting(1);
-    DeviceBuffer<unsigned long long> bytes(static_cast<std::size_t>(roles.sms()));
-    meeting.fill_bytes(0);
-    bytes.fill_bytes(0);
     const int shared = probe::prepare_one_cta_per_sm(copy_kernel) - 1024;
-    copy_kernel<<<static_cast<unsigned>(roles.sms()), 32, static_cast<std::size_t>(shared)>>>(
-        static_cast<const char*>(buffer), region_bytes, depth, duration_ns, roles.device(),
-        roles.participants(), meeting.get(), bytes.get());
-    check_launch("copying for a while");
-    const std::vector<unsigned long long> copied = bytes.to_host();
-    return {copied.begin(), copied.end()};
+    return bytes_of_sms(roles, "copying for a while", [&](Meeting* meeting, unsigned long long* bytes) {
+        copy_kernel<<<static_cast<unsigned>(roles.sms()), 32, static_cast<std::size_t>(shared)>>>(
+            static_cast<const char*>(buffer), region_bytes, depth, duration_ns, roles.device(),
+            roles.participants(), meeting, bytes);
+    });
 }
 
 std::vector<std::uint64_t> store_for_a_while(void* buffer, std::int64_t region_bytes,
                                              std::int64_t duration_ns, const DeviceRoles& roles) {
-    DeviceBuffer<Meeting> meeting(1);
-    DeviceBuffer<unsigned long long> bytes(static_cast<std::size_t>(roles.sms()));
-    meeting.fill_bytes(0);
-    bytes.fill_bytes(0);
     const int shared = probe::prepare_one_cta_per_sm(store_kernel) - 1024;
-    store_kernel<<<static_cast<unsigned>(roles.sms()), 32, static_cast<std::size_t>(shared)>>>(
-        static_cast<char*>(buffer), region_bytes, duration_ns, roles.device(), roles.participants(),
-        meeting.get(), bytes.get());
-    check_launch("storing for a while");
-    const std::vector<unsigned long long> stored = bytes.to_host();
-    return {stored.begin(), stored.end()};
+    return bytes_of_sms(roles, "storing for a while", [&](Meeting* meeting, unsigned long long* bytes) {
+        store_kernel<<<static_cast<unsigned>(roles.sms()), 32, static_cast<std::size_t>(shared)>>>(
+            static_cast<char*>(buffer), region_bytes, duration_ns, roles.device(), roles.participants(),
+            meeting, bytes);
+    });
 }
 
 }  // namespace l2lens::gpu

@@ -110,7 +110,7 @@ struct Kernel {
     int stages = 1;
     std::array<int, 2> cluster{1, 1};  // CTAs of a cluster along the two ordered axes
     double prologue_ns = 0;            // CTA start -> first load
-    double epilogue_ns = 0;            // last math -> exit; the stores leave half-way
+    double epilogue_ns = 0;  // last math -> exit, or longer: the stores begin half-way, and have left by then
     // The next tile on an SM loads its first boxes while the epilogue runs: persistent loops that prefetch
     // across tiles.
     bool epilogue_overlaps = false;

@@ -77,6 +77,8 @@ void record_all_stores(const ProbeBench& bench) {
 
 int main(int count, char** words) {
     try {
+        const bool stores = count == 2 && std::string(words[1]) == "stores";
+        if (count > 1 && !stores) throw BadInput("l2lens_gpu_shares takes no word, or 'stores'");
         ProbeBench bench;
         probe_limits(bench);
         probe_topology(bench);
@@ -88,7 +90,7 @@ int main(int count, char** words) {
                              bench.partition_of_sm[static_cast<std::size_t>(sm)]);
         }
         std::fprintf(stderr, "\n");
-        if (count > 1 && std::string(words[1]) == "stores") {
+        if (stores) {
             record_all_stores(bench);
             return 0;
         }

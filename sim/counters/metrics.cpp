@@ -123,7 +123,7 @@ constexpr std::array kMetrics{
                return sum(e, t, {TexWriteSectors, FabricWriteSectors});
            }},
     Metric{"lts__t_sectors_op_read_lookup_hit.sum", Hardware, kSectors,
-           "lts__t_sectors_lookup_hit.sum - lts__t_sectors_op_write.sum (whole-sector writes hit)",
+           "lts__t_sectors_lookup_hit.sum - lts__t_sectors_op_write.sum (whole-sector writes hit) - fences",
            "Read sectors found; a sector whose fill is under way counts as found.", "",
            [](const Events& e, const RunTotals& t) {
                return sum(e, t, {TexReadHits, FabricReadHits});
@@ -135,7 +135,8 @@ constexpr std::array kMetrics{
                return sum(e, t, {TexReadMisses, TexReadPromoted, FabricReadMisses});
            }},
     Metric{"lts__t_sectors_lookup_hit.sum", Hardware, kSectors,
-           "lts__t_sectors_srcunit_tex_lookup_hit.sum + lts__t_sectors_srcunit_ltcfabric_lookup_hit.sum",
+           "lts__t_sectors_srcunit_tex_lookup_hit.sum + lts__t_sectors_srcunit_ltcfabric_lookup_hit.sum + "
+           "fences",
            "Sectors found, reads and writes, own and home lookups.", "", l2_hits},
     Metric{"lts__t_sectors_lookup_miss.sum", Hardware, kSectors,
            "lts__t_sectors_srcunit_tex_lookup_miss.sum + lts__t_sectors_srcunit_ltcfabric_lookup_miss.sum",

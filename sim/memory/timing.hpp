@@ -10,8 +10,8 @@ namespace l2lens {
 struct MemoryTiming {
     Picoseconds tag;                // a slice's tag pipe, per read request
     Picoseconds tag_write;          // per write request
-    Picoseconds tag_queue;          // of requests at a slice's tags, beyond which they wait in turn
-    Picoseconds queue;              // of data at a slice's output, beyond which requests wait in turn
+    Picoseconds tag_queue;          // of requests at a slice's tags, beyond which they wait in front
+    Picoseconds queue;              // of data at a slice's output, beyond which requests wait in front
     Picoseconds output_sector;      // a slice's output port
     Picoseconds fabric_sector;      // one slice's share of the fabric, one direction
     Picoseconds dram_sector;        // one slice's share of DRAM

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that wait in front of a slice: so many in the order in which they came, and behind those a queue
 // for each CPC, let in in turn. (Measured: with 128 KiB in flight for each SM, four SMs of a CPC get what six
-// of another get, with 64 KiB all SMs get the same, whether the slices' outputs or their tags are what is
-// short: traces/h200/shares.csv.)
+// of another get, with 64 KiB all SMs get the same: traces/h200/shares.csv. When tags are what is short it is
+// alike: docs/fidelity.md.)
 #pragma once
 
 #include <cstdint>

@@ -334,6 +334,8 @@ TEST_CASE("What a head must not say") {
         {"\"walks\":3", "\"walks\":4000000000", "'walks'"},
         {"\"walks\":3", "\"walks\":3.5", "'walks'"},
         {"\"seed\":18446744073709551615", "\"seed\":-1", "'seed'"},
+        {"\"fences\":0", "\"fences\":-1", "'fences'"},
+        {"\"fences\":0", "\"fences\":9007199254740993", "'fences'"},
         {",\"walks\":3", "", "'walks' is missing"},
         {"{\"schema\"", "[{\"schema\"", "no JSON"},
     };

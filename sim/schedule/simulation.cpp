@@ -96,6 +96,7 @@ void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, R
     if (options_.record_schedule) stays_.assign(launch.kernel->programs.size(), CtaStay{});
     start(dispatcher_->first_wave());
     launched_at_ = now_;
+    dram_sectors_at_launch_ = dram_sectors();
     follow_power(launched_at_);
     while (run_window(executor)) {
         if (++windows_ % kWindowsPerCheck != 0) continue;
@@ -114,6 +115,13 @@ Events Simulation::events() const {
     Events events;
     for (const auto& lane : lanes_) events += lane->events();
     return events;
+}
+
+// From and to DRAM, of all lanes, as far as the simulated ones tell.
+double Simulation::dram_sectors() const {
+    const Events counted = events();
+    return sample_.factor() *
+           static_cast<double>(counted[Event::FillSectors] + counted[Event::WritebackSectors]);
 }
 
 // Runs both sides to the end of the next window; false when nothing is left to do.
@@ -211,7 +219,8 @@ void Simulation::start(std::span<const Start> starts) {
 void Simulation::follow_power(Picoseconds launched_at) {
     double flops = 0;
     for (const auto& gpc : gpcs_) flops += gpc->demand().flops;
-    cycle_ps_ = cycle_under_power(machine_, tensor_math_, flops, now_ - launched_at);
+    const double bytes = (dram_sectors() - dram_sectors_at_launch_) * kSectorBytes;
+    cycle_ps_ = cycle_under_power(machine_, tensor_math_, {flops, bytes, now_ - launched_at});
     for (auto& gpc : gpcs_) gpc->set_cycle(cycle_ps_);
 }
 

@@ -76,6 +76,7 @@ private:
     void launch_kernel(const KernelLaunch& launch, Executor& executor, RequestSink* sink);
     bool run_window(Executor& executor);
     Events events() const;
+    double dram_sectors() const;
     void run_gpc(std::size_t gpc);
     void run_lane(std::size_t lane);
     void exchange();
@@ -89,6 +90,7 @@ private:
     const KernelLaunch first_;
     KernelLaunch running_;
     bool tensor_math_ = false;  // of the running one
+    double dram_sectors_at_launch_ = 0;
     const SimulationOptions& options_;
     LaneSample sample_;
     MemoryModel model_;

@@ -72,6 +72,7 @@ private:
         cycles_ = 0;
         last_exit_ = now_;
         const Picoseconds launched_at = now_;
+        dram_sectors_at_launch_ = l2_.events()[Event::FillSectors] + l2_.events()[Event::WritebackSectors];
         follow_power(launched_at);
         for (const Start& start : dispatcher_->first_wave()) begin(start);
         while (!wheel_.empty()) {
@@ -119,8 +120,12 @@ private:
     }
 
     void follow_power(Picoseconds launched_at) {
-        cycle_ps_ =
-            cycle_under_power(machine_, tensor_math_, ctas_ ? ctas_->demand().flops : 0, now_ - launched_at);
+        const Events& counted = l2_.events();
+        const std::uint64_t sectors =
+            counted[Event::FillSectors] + counted[Event::WritebackSectors] - dram_sectors_at_launch_;
+        cycle_ps_ = cycle_under_power(
+            machine_, tensor_math_,
+            {ctas_->demand().flops, static_cast<double>(sectors * kSectorBytes), now_ - launched_at});
         ctas_->set_cycle(cycle_ps_);
         paces_.set_cycle(cycle_ps_);
     }
@@ -131,6 +136,7 @@ private:
     std::span<const std::int32_t> launches_;
     const int ctas_per_sm_;
     const bool tensor_math_;
+    std::uint64_t dram_sectors_at_launch_ = 0;
     const TileOptions& options_;
     TileWheel wheel_;
     BoxPaces paces_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps: what the copy engine is told about a matrix. Private to gpu/kernels (includes CUDA's header).
+// Tensor maps: what the copy engine is told about a matrix. Private to gpu/kernels and gpu/tests (includes
+// CUDA's header).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "gpu/device_buffer.hpp"
+#include "gpu/kernels/hopper.cuh"
+#include "gpu/kernels/tensor_map.hpp"
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/read_items.hpp"
 
@@ -7,6 +11,7 @@ namespace l2lens::gpu {
 namespace {
 
 constexpr int kItemThreads = 512;
+constexpr int kSharedAlignment = 1024;  // the swizzle of boxes wants it
 
 __device__ unsigned load_word_past_l1(const char* at) {
     unsigned value;
@@ -67,27 +72,52 @@ __device__ unsigned long long bytes_for_a_while(long long start, long long durat
 }
 #endif
 
-__global__ void copy_kernel(const char* buffer, std::int64_t region_bytes, int depth, long long duration_ns,
+// Both start the copy of the buffer's `piece`-th kCopyBytes.
+struct BulkCopies {
+    const char* buffer;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    __device__ void start(std::uint32_t to, unsigned piece, std::uint32_t barrier) const {
+        probe::start_bulk_copy(to, buffer + piece * kCopyBytes, static_cast<std::uint32_t>(kCopyBytes),
+                               barrier);
+    }
+#endif
+};
+
+struct BoxCopies {
+    static constexpr int kRowBytes = 128;
+    static constexpr int kRows = kCopyBytes / kRowBytes;
+    CUtensorMap map;  // the buffer as rows of kRowBytes
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    __device__ void start(std::uint32_t to, unsigned piece, std::uint32_t barrier) const {
+        hopper::barrier_expect_bytes(barrier, static_cast<std::uint32_t>(kCopyBytes));
+        hopper::load_box(&map, to, barrier, 0, static_cast<int>(piece) * kRows);
+    }
+#endif
+};
+
+template <class Copies>
+__global__ void copy_kernel(const __grid_constant__ Copies copies, const CopyJob* jobs, long long duration_ns,
                             const int* roles, int participants, Meeting* meeting,
                             unsigned long long* bytes_of_sm) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    extern __shared__ __align__(128) char shared[];
+    extern __shared__ __align__(kSharedAlignment) char shared[];
     __shared__ std::uint64_t barriers[kMaxDepth];
     const int role = roles[probe::sm_id()];
     if (role < 0 || threadIdx.x != 0) return;
+    const int depth = jobs[role].in_flight;
     const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
     const auto first_barrier = static_cast<std::uint32_t>(__cvta_generic_to_shared(barriers));
     for (int i = 0; i < depth; ++i)
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(first_barrier + i * 8));
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 
-    const char* region = buffer + role * region_bytes;
-    const auto chunks = static_cast<unsigned>(region_bytes / kCopyBytes);
+    const auto first = static_cast<unsigned>(jobs[role].first_byte / kCopyBytes);
+    const auto pieces = static_cast<unsigned>(jobs[role].bytes / kCopyBytes);
     unsigned next = 0;
     const auto start_next = [&](int slot) {
-        probe::start_bulk_copy(to + static_cast<std::uint32_t>(slot * kCopyBytes), region + next * kCopyBytes,
-                               static_cast<std::uint32_t>(kCopyBytes), first_barrier + slot * 8);
-        next = next + 1 == chunks ? 0 : next + 1;
+        copies.start(to + static_cast<std::uint32_t>(slot * kCopyBytes), first + next,
+                     first_barrier + slot * 8);
+        next = next + 1 == pieces ? 0 : next + 1;
     };
     int slot = 0;
     std::uint32_t parity = 0;
@@ -99,7 +129,7 @@ __global__ void copy_kernel(const char* buffer, std::int64_t region_bytes, int d
         }
     };
     for (int i = 0; i < depth; ++i) start_next(i);
-    for (unsigned n = 0; n < chunks; ++n) {  // once over the region: from now on the L2 has it
+    for (unsigned n = 0; n < pieces; ++n) {  // once over the region: from now on the L2 has it
         finish_oldest();
         start_next(slot);
         step();
@@ -129,7 +159,7 @@ __device__ void start_bulk_store(char* to, std::uint32_t from) {
 __global__ void store_kernel(char* buffer, std::int64_t region_bytes, long long duration_ns, const int* roles,
                              int participants, Meeting* meeting, unsigned long long* bytes_of_sm) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    extern __shared__ __align__(128) char shared[];
+    extern __shared__ __align__(kSharedAlignment) char shared[];
     const int role = roles[probe::sm_id()];
     if (role < 0 || threadIdx.x != 0) return;
     const auto from = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
@@ -161,6 +191,24 @@ std::vector<std::uint64_t> bytes_of_sms(const DeviceRoles& roles, const char* do
     return {moved.begin(), moved.end()};
 }
 
+template <class Copies>
+std::vector<std::uint64_t> copy_with(const Copies& copies, std::span<const CopyJob> jobs,
+                                     std::int64_t duration_ns, const DeviceRoles& roles) {
+    const DeviceBuffer<CopyJob> device_jobs(jobs);
+    const int shared = probe::prepare_one_cta_per_sm(copy_kernel<Copies>) - kSharedAlignment;
+    return bytes_of_sms(roles, "copying for a while", [&](Meeting* meeting, unsigned long long* bytes) {
+        copy_kernel<<<static_cast<unsigned>(roles.sms()), 32, static_cast<std::size_t>(shared)>>>(
+            copies, device_jobs.get(), duration_ns, roles.device(), roles.participants(), meeting, bytes);
+    });
+}
+
+BoxCopies boxes_of(const void* buffer, std::span<const CopyJob> jobs) {
+    std::int64_t end = 0;
+    for (const CopyJob& job : jobs) end = std::max(end, job.first_byte + job.bytes);
+    constexpr int kElements = BoxCopies::kRowBytes / 2;
+    return {tile_map(buffer, end / BoxCopies::kRowBytes, kElements, BoxCopies::kRows)};
+}
+
 }  // namespace
 
 void read_items(const void* buffer, const ReadItem* items, int count, Share share, const DeviceRoles& roles) {
@@ -171,19 +219,15 @@ void read_items(const void* buffer, const ReadItem* items, int count, Share shar
     check_launch("reading items");
 }
 
-std::vector<std::uint64_t> copy_for_a_while(const void* buffer, std::int64_t region_bytes, int depth,
+std::vector<std::uint64_t> copy_for_a_while(const void* buffer, std::span<const CopyJob> jobs, CopyWith with,
                                             std::int64_t duration_ns, const DeviceRoles& roles) {
-    const int shared = probe::prepare_one_cta_per_sm(copy_kernel) - 1024;
-    return bytes_of_sms(roles, "copying for a while", [&](Meeting* meeting, unsigned long long* bytes) {
-        copy_kernel<<<static_cast<unsigned>(roles.sms()), 32, static_cast<std::size_t>(shared)>>>(
-            static_cast<const char*>(buffer), region_bytes, depth, duration_ns, roles.device(),
-            roles.participants(), meeting, bytes);
-    });
+    if (with == CopyWith::Boxes) return copy_with(boxes_of(buffer, jobs), jobs, duration_ns, roles);
+    return copy_with(BulkCopies{static_cast<const char*>(buffer)}, jobs, duration_ns, roles);
 }
 
 std::vector<std::uint64_t> store_for_a_while(void* buffer, std::int64_t region_bytes,
                                              std::int64_t duration_ns, const DeviceRoles& roles) {
-    const int shared = probe::prepare_one_cta_per_sm(store_kernel) - 1024;
+    const int shared = probe::prepare_one_cta_per_sm(store_kernel) - kSharedAlignment;
     return bytes_of_sms(roles, "storing for a while", [&](Meeting* meeting, unsigned long long* bytes) {
         store_kernel<<<static_cast<unsigned>(roles.sms()), 32, static_cast<std::size_t>(shared)>>>(
             static_cast<char*>(buffer), region_bytes, duration_ns, roles.device(), roles.participants(),

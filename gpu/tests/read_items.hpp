@@ -26,9 +26,22 @@ void read_items(const void* buffer, const ReadItem* items, int count, Share shar
 
 inline constexpr std::int64_t kCopyBytes = 16 << 10;
 
-// Each participant copies its own `region_bytes` of the buffer into its SM over and over, `depth` copies of
-// kCopyBytes in flight, all of them during the same `duration_ns`. Bytes copied, by SM; 0 for bystanders.
-std::vector<std::uint64_t> copy_for_a_while(const void* buffer, std::int64_t region_bytes, int depth,
+// What one participant copies into its SM over and over: a part of the buffer that begins and ends at a
+// multiple of kCopyBytes, with so many copies of kCopyBytes in flight.
+struct CopyJob {
+    std::int64_t first_byte = 0;
+    std::int64_t bytes = 0;
+    int in_flight = 0;
+};
+
+enum class CopyWith {
+    Bulk,   // a copy is a contiguous piece
+    Boxes,  // a copy is a tensor box of 128 rows x 128 B, as a GEMM's loads are
+};
+
+// Participant p does jobs[p], all of them during the same `duration_ns`. Bytes copied, by SM; 0 for
+// bystanders.
+std::vector<std::uint64_t> copy_for_a_while(const void* buffer, std::span<const CopyJob> jobs, CopyWith with,
                                             std::int64_t duration_ns, const DeviceRoles& roles);
 
 // The other way: each participant writes its own region from its SM's shared memory, four pieces of

@@ -37,8 +37,11 @@ std::vector<int> tpcs(const ProbeBench& bench, Takes&& takes) {
 void record(const ProbeBench& bench, const char* set, const std::vector<int>& sms, std::int64_t region,
             int depth) {
     const DeviceRoles roles(Roles::of(sms, bench.sms()));
+    std::vector<CopyJob> jobs;
+    for (std::size_t i = 0; i < sms.size(); ++i)
+        jobs.push_back({static_cast<std::int64_t>(i) * region, region, depth});
     const std::vector<std::uint64_t> bytes =
-        copy_for_a_while(bench.buffer(), region, depth, kDurationNs, roles);
+        copy_for_a_while(bench.buffer(), jobs, CopyWith::Bulk, kDurationNs, roles);
     for (int sm : sms) {
         std::printf("%s,%zu,%d,%d,%.2f\n", set, sms.size(), depth, sm,
                     static_cast<double>(bytes[static_cast<std::size_t>(sm)]) / kDurationNs);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// l2lens_gpu_far: what SMs get whose lines come from the other side of the L2, and what SMs beside them get
+// whose lines do not, as rows of traces/h200/far.csv (its README says what the columns and sets are).
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+#include "gpu/probe/bench.hpp"
+#include "gpu/tests/read_items.hpp"
+
+using namespace l2lens;
+using namespace l2lens::gpu;
+
+namespace {
+
+constexpr std::int64_t kDurationNs = 400000;
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kNear = 6 * kCopyBytes;
+constexpr std::int64_t kNearOfHalf = 10 * kCopyBytes;
+constexpr std::int64_t kMissesInSide = 44 * kMiB;     // a side keeps 29.4 MiB
+constexpr std::int64_t kStreamed = 256 * kCopyBytes;  // 528 MiB of all SMs: each copy comes from DRAM
+
+// The half of it that is homed on this side fits there beside the 6 MiB of this side's SMs.
+constexpr std::int64_t kMissesInOtherSide = 36 * kMiB;
+
+// SMs of one kind; each walks so many bytes of its own.
+struct Readers {
+    std::vector<int> sms;
+    std::int64_t bytes_each = 0;
+    int in_flight = 0;
+};
+
+// `sms` that walk `bytes` between them.
+Readers sharing(const std::vector<int>& sms, std::int64_t bytes, int in_flight) {
+    const std::int64_t part = bytes / static_cast<std::int64_t>(sms.size()) / kCopyBytes * kCopyBytes;
+    return {sms, part, in_flight};
+}
+
+// Every other TPC of `side`: those from its first on, or from its second on.
+std::vector<int> half_of(const std::vector<int>& side, std::size_t first_tpc) {
+    std::vector<int> sms;
+    for (std::size_t i = 0; i < side.size(); ++i)
+        if (i / 2 % 2 == first_tpc) sms.push_back(side[i]);
+    return sms;
+}
+
+double mean_rate(const Readers& readers, const std::vector<std::uint64_t>& bytes_of_sm) {
+    if (readers.sms.empty()) return 0;
+    double bytes = 0;
+    for (int sm : readers.sms) bytes += static_cast<double>(bytes_of_sm[static_cast<std::size_t>(sm)]);
+    return bytes / static_cast<double>(readers.sms.size()) / kDurationNs;
+}
+
+void record(const ProbeBench& bench, const char* set, const std::string& side, const Readers& readers,
+            const Readers& near = {}) {
+    std::vector<int> sms;
+    std::vector<CopyJob> jobs;
+    std::int64_t end = 0;
+    for (const Readers* kind : {&readers, &near}) {
+        for (int sm : kind->sms) {
+            sms.push_back(sm);
+            jobs.push_back({end, kind->bytes_each, kind->in_flight});
+            end += kind->bytes_each;
+        }
+    }
+    const DeviceRoles roles(Roles::of(sms, bench.sms()));
+    const std::vector<std::uint64_t> bytes =
+        copy_for_a_while(bench.buffer(), jobs, CopyWith::Boxes, kDurationNs, roles);
+    std::printf("%s,%s,%zu,%zu,%d,%d,%.2f,%.2f\n", set, side.c_str(), readers.sms.size(), near.sms.size(),
+                readers.in_flight, near.in_flight, mean_rate(readers, bytes), mean_rate(near, bytes));
+}
+
+void record_side(const ProbeBench& bench, int partition) {
+    const std::string side = std::to_string(partition);
+    const std::vector<int> sms = bench.sms_of_partition(partition);
+    for (const int n : {1, 2, 4, 8, 12}) record(bench, "near", side, {sms, kNear, n});
+    for (const int n : {1, 2, 3, 4, 6, 8, 12}) record(bench, "far", side, sharing(sms, kMissesInSide, n));
+}
+
+void record_halves(const ProbeBench& bench, int partition) {
+    const std::string side = std::to_string(partition);
+    const std::vector<int> sms = bench.sms_of_partition(partition);
+    const std::vector<int> far = half_of(sms, 0);
+    const std::vector<int> near = half_of(sms, 1);
+    for (const int n : {2, 4, 8}) record(bench, "far_half", side, sharing(far, kMissesInSide, n));
+    for (const int n : {2, 4, 8}) record(bench, "near_half", side, {near, kNearOfHalf, n});
+    for (const int n : {2, 4, 8, 12})
+        for (const int m : {1, 2, 4, 8})
+            record(bench, "far_and_near", side, sharing(far, kMissesInSide, n), {near, kNearOfHalf, m});
+}
+
+// Do replies over the fabric take the port that SMs are served by?
+void record_other_side(const ProbeBench& bench, int partition) {
+    const Readers other = sharing(bench.sms_of_partition(1 - partition), kMissesInOtherSide, 4);
+    for (const int n : {4, 8})
+        record(bench, "other_side", std::to_string(partition), other,
+               {bench.sms_of_partition(partition), kNear, n});
+}
+
+void record_streaming(const ProbeBench& bench) {
+    std::vector<int> all;
+    for (int sm = 0; sm < bench.sms(); ++sm) all.push_back(sm);
+    for (const int n : {1, 2, 3, 4, 6, 8, 12}) record(bench, "streaming", "both", {all, kStreamed, n});
+}
+
+}  // namespace
+
+int main(int count, char**) {
+    try {
+        if (count > 1) throw BadInput("l2lens_gpu_far takes no word");
+        ProbeBench bench;
+        if (!bench.has_clusters()) throw Unavailable("tensor boxes need compute capability 9.0 or newer");
+        probe_limits(bench);
+        probe_topology(bench);
+        probe_home(bench);
+        if (bench.partitions() < 2) throw Unavailable("this GPU's L2 has no other side");
+        std::printf(
+            "set,side,readers,near_readers,in_flight,near_in_flight,bytes_per_ns,near_bytes_per_ns\n");
+        for (const int partition : {0, 1}) {
+            record_side(bench, partition);
+            record_halves(bench, partition);
+            record_other_side(bench, partition);
+        }
+        record_streaming(bench);
+        return 0;
+    } catch (const Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return static_cast<int>(error.code());
+    }
+}

@@ -62,10 +62,14 @@ struct Machine {
         int slices_per_partition = 0;  // active ones
         std::int64_t slice_bytes = 0;
         int ways = 0;
-        int dirty_ways = 0;          // of a set may wait to be written back
-        int tag_queue_requests = 0;  // waiting for a slice's tags behind its coalescer; 0: no limit
-        int entrance_requests = 0;   // waiting in front of it first come, first served; the next ones by CPC
-        int queue_lines = 0;         // waiting at a slice's output before CPCs take turns; 0: no limit
+        int dirty_ways = 0;             // of a set may wait to be written back
+        int tag_queue_requests = 0;     // waiting for a slice's tags; 0: no limit
+        int lookup_queue_requests = 0;  // waiting behind its coalescer while the slice takes none
+        int input_queue_requests =
+            0;                       // waiting in front of it first come, first served; the next ones by CPC
+        int queue_lines = 0;         // waiting at a slice's output; 0: no limit
+        int far_lines = 0;           // on their way to a slice over the fabric; 0: no limit
+        bool replies_apart = false;  // what leaves for the other partition does not pass the SMs' output port
         int fetch_bytes = 0;         // a miss of a plain load fills this much around it: 32, 64 or 128
         int tensor_fetch_bytes =
             0;  // the same for loads through a tensor map (CU_TENSOR_MAP_L2_PROMOTION_...)
@@ -131,6 +135,7 @@ struct Machine {
         double store_lines_per_cycle = 0;        // out of one SM, stores per SM cycle; 0: as loads are issued
         double sm_lines_per_cycle = 0;           // into one SM, 128 B lines per SM cycle
         double gpc_bytes_per_ns = 0;             // into one GPC
+        double gpc_queue_ns = 0;                 // of data at its port; 0: no limit
         double answer_overhead_bytes = 0;        // of a GPC's port, per answer
         double tag_requests_per_l2_cycle = 0;    // one slice
         double write_requests_per_l2_cycle = 0;  // one slice, whole-line writes

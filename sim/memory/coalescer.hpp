@@ -27,6 +27,7 @@ public:
         std::uint8_t requesters = 0;
         Picoseconds open_until = 0;  // takes further requesters before this time
         bool charged = false;        // has its turn at the output port
+        bool fetched_far = false;    // asked the other partition for the line
         std::uint8_t partition = 0;
         std::array<std::uint16_t, kMaxRequesters> landing{};
     };
@@ -73,6 +74,7 @@ public:
         e.requesters = 1;
         e.open_until = is_alone(request) ? 0 : std::numeric_limits<Picoseconds>::max();
         e.charged = false;
+        e.fetched_far = false;
         e.partition = static_cast<std::uint8_t>(partition);
         e.landing[0] = request.landing;
         chain_[bucket] = i;

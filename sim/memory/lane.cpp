@@ -45,10 +45,12 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
     for (int p = 0; p < machine.partitions; ++p) {
         slices_.push_back(
             Slice{SectorCache(model.map.sets(), machine.l2.ways), Coalescer(requesters),
-                  TurnQueue(machine.gpcs * machine.cpcs_per_gpc, machine.l2.entrance_requests)});
+                  LookupQueue<Action>(machine.l2.lookup_queue_requests),
+                  TurnQueue(machine.gpcs * machine.cpcs_per_gpc, machine.l2.input_queue_requests)});
     }
     if (machine.last_level.bytes > 0) last_level_.emplace(machine);
     answers_.resize(static_cast<std::size_t>(machine.gpcs));
+    leaves_from_.resize(static_cast<std::size_t>(machine.gpcs), 0);
 }
 
 void Lane::submit(const Request& request) {
@@ -117,15 +119,14 @@ void Lane::reset_events() {
     for (Slice& slice : slices_) slice.sectors = 0;
 }
 
-// A slice takes requests as they come while its queues have room. Beyond that they wait in front of it.
 void Lane::on_request(Picoseconds now, const Action& request) {
     Slice& slice = slices_[request.partition];
-    if (slice.waiting.empty() && !is_full(slice, now)) {
-        serve(now, request);
-        return;
+    if (slice.waiting.empty() && lets_in(slice, now)) {
+        let_in(now, request);
+    } else {
+        const LineAccess& access = request.access;
+        slice.waiting.push(access.gpc * model_.machine.cpcs_per_gpc + access.cpc, keep_waiting(request));
     }
-    const LineAccess& access = request.access;
-    slice.waiting.push(access.gpc * model_.machine.cpcs_per_gpc + access.cpc, keep_waiting(request));
     admit_later(now, slice, request.partition);
 }
 
@@ -141,7 +142,8 @@ std::int32_t Lane::keep_waiting(const Action& request) {
 }
 
 void Lane::admit_later(Picoseconds now, Slice& slice, int partition) {
-    if (slice.admission_due || slice.waiting.empty()) return;
+    if (slice.admission_due || (slice.lookups.empty() && slice.waiting.empty())) return;
+    if (has_all_far_lines(slice)) return;  // the next that arrives looks again
     slice.admission_due = true;
     add(std::max(now, takes_more_at(slice)), Kind::Admission, partition, -1);
 }
@@ -149,37 +151,55 @@ void Lane::admit_later(Picoseconds now, Slice& slice, int partition) {
 void Lane::on_admission(Picoseconds now, int partition) {
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
     slice.admission_due = false;
-    if (!is_full(slice, now)) {
+    if (!slice.lookups.empty() && !is_full(slice, now)) serve(now, slice.lookups.pop());
+    while (!slice.waiting.empty() && lets_in(slice, now)) {
         const std::int32_t number = slice.waiting.pop();
         free_waiting_.push_back(number);
-        serve(now, Action(waiting_[static_cast<std::size_t>(number)]));
+        let_in(now, waiting_[static_cast<std::size_t>(number)]);
     }
     admit_later(now, slice, partition);
 }
 
+// Its wait in front of the coalescer is over.
+void Lane::let_in(Picoseconds now, Action request) {
+    if (request.kind == Kind::Read && coalesce(now, request.access, request.partition, request.index)) return;
+    Slice& slice = slices_[request.partition];
+    if (slice.lookups.empty() && !is_full(slice, now)) {
+        serve(now, request);
+    } else {
+        slice.lookups.push(request);
+    }
+}
+
+// True for a read that joined another; else it has an entry of its own.
+bool Lane::coalesce(Picoseconds now, const LineAccess& request, int partition, std::int32_t& entry) {
+    const auto sectors = static_cast<std::uint64_t>(count(request.sectors));
+    events_[Event::CoalescableRequests] += 1;
+    events_[Event::CoalescableSectors] += sectors;
+    events_[Event::DeliveredSectors] += sectors * request.receivers;
+    events_[Event::MulticastSectors] += sectors * (request.receivers - 1u);
+    Coalescer& coalescer = slices_[static_cast<std::size_t>(partition)].coalescer;
+    if (!coalescer.join(request, now)) {
+        entry = coalescer.open(request, partition);
+        return false;
+    }
+    events_[Event::MergedSectors] += sectors;
+    if (observer_ != nullptr) tell_merged(now, request, partition);
+    return true;
+}
+
 void Lane::serve(Picoseconds now, const Action& request) {
     if (request.kind == Kind::Read) {
-        on_read(now, request.access, request.partition);
+        on_read(now, request.access, request.partition, request.index);
     } else {
         on_write(now, request.access, request.partition);
     }
 }
 
-void Lane::on_read(Picoseconds now, const LineAccess& request, int partition) {
+void Lane::on_read(Picoseconds now, const LineAccess& request, int partition, std::int32_t entry) {
     const int sectors = count(request.sectors);
     const auto counted = static_cast<std::uint64_t>(sectors);
-    events_[Event::CoalescableRequests] += 1;
-    events_[Event::CoalescableSectors] += counted;
-    events_[Event::DeliveredSectors] += counted * request.receivers;
-    events_[Event::MulticastSectors] += counted * (request.receivers - 1u);
-
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
-    if (slice.coalescer.join(request, now)) {  // its wait in front of the slice is over
-        events_[Event::MergedSectors] += counted;
-        if (observer_ != nullptr) tell_merged(now, request, partition);
-        return;
-    }
-    const std::int32_t entry = slice.coalescer.open(request, partition);
     const Picoseconds looked_up = take_turn(slice.tag_free, now, t_.tag);
     events_[Event::TexRequests] += 1;
     events_[Event::TexReadSectors] += counted;
@@ -227,11 +247,17 @@ void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry,
         return;
     }
     Coalescer::Entry& e = slice.coalescer.entry(entry);
-    const Picoseconds service = count(e.sectors) * t_.output_sector;
-    take_turn(slice.output_free, looked_up + t_.hit, service);
     e.charged = true;
     e.open_until = std::min(e.open_until, looked_up + t_.hit);
-    answer_at(slice.output_free, partition, entry);
+    answer_at(leave_output(looked_up + t_.hit, slice, e.gpc, count(e.sectors)), partition, entry);
+}
+
+// When data that is ready at `now` has left for a GPC. The port sends in order: what has to wait for its GPC
+// holds up what comes after it.
+Picoseconds Lane::leave_output(Picoseconds now, Slice& slice, int gpc, int sectors) {
+    const Picoseconds from = std::max(now, leaves_from_[static_cast<std::size_t>(gpc)]);
+    take_turn(slice.output_free, from, sectors * t_.output_sector);
+    return slice.output_free;
 }
 
 void Lane::answer_at(Picoseconds time, int partition, std::int32_t entry) {
@@ -246,6 +272,8 @@ void Lane::fetch_missing(Picoseconds looked_up, const LineAccess& request, int p
     fills_[static_cast<std::size_t>(fill)] =
         Fill{way, request.line, -1, static_cast<std::uint8_t>(partition)};
     wait_for(fill, entry, slice.coalescer);
+    slice.coalescer.entry(entry).fetched_far = true;
+    ++slice.far_lines;
     slice.cache.at(way).fill = fill;
     Action& lookup = add(looked_up + t_.miss + t_.fabric_request, Kind::HomeLookup, partition, fill);
     lookup.access = request;
@@ -283,9 +311,11 @@ void Lane::on_home_lookup(Picoseconds now, const Action& action) {
 void Lane::on_home_reply(Picoseconds now, const Action& action) {
     Slice& home = slices_[static_cast<std::size_t>(model_.map.home(action.access.line))];
     const int sectors = count(action.access.sectors);
-    take_turn(home.output_free, now, sectors * t_.output_sector);
+    if (!model_.machine.l2.replies_apart) take_turn(home.output_free, now, sectors * t_.output_sector);
     take_turn(home.fabric_free, now, sectors * t_.fabric_sector);
-    const Picoseconds arrival = std::max(home.output_free, home.fabric_free) + t_.fabric_reply;
+    const Picoseconds leaves =
+        model_.machine.l2.replies_apart ? home.fabric_free : std::max(home.output_free, home.fabric_free);
+    const Picoseconds arrival = leaves + t_.fabric_reply;
 
     const Fill fill = fills_[static_cast<std::size_t>(action.index)];
     Slice& slice = slices_[fill.partition];
@@ -360,10 +390,10 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
     const Coalescer::Entry& entry = slice.coalescer.entry(index);
     const int sectors = count(entry.sectors);
-    Picoseconds leaves = now;
-    if (!entry.charged) {
-        take_turn(slice.output_free, now, sectors * t_.output_sector);
-        leaves = slice.output_free;
+    const Picoseconds leaves = entry.charged ? now : leave_output(now, slice, entry.gpc, sectors);
+    if (entry.fetched_far) {
+        --slice.far_lines;
+        admit_later(now, slice, partition);
     }
     answers_[entry.gpc].push_back(
         Answer{leaves + t_.slice_to_sm, entry.landing, entry.requesters, static_cast<std::uint8_t>(sectors)});

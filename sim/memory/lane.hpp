@@ -9,12 +9,15 @@
 // A write:  own partition's slice; of a far-homed line it keeps a copy ──► fabric ─► home. Dirty is the home
 // alone.
 //
-// A slice takes requests as they come until so many wait for its tags or so much data waits at its output;
-// the next ones wait in front of it and in front of its coalescer (turn_queue.hpp).
+// A slice takes requests as they come until so many wait for its tags, so much data waits at its output or so
+// many lines are on their way to it over the fabric. The next ones, whatever they ask for, wait in order: a
+// few behind the coalescer (lookup_queue.hpp), the rest in front of it (turn_queue.hpp).
 //
-// A lookup takes a turn of the slice's tag pipe; data takes a turn of its output port when it leaves, so that
-// a miss does not queue behind data. Both tag and data state change at the lookup: a line that is on its way
-// is a hit, and its requester waits for it.
+// A lookup takes a turn of the slice's tag pipe; data takes a turn of its output port when it leaves for an
+// SM, of its link when it leaves for the other partition (of both, unless l2.replies_apart), so that a miss
+// does not queue behind data. Data for a GPC whose port is behind waits at the output, and what is behind it
+// too (hold_back). Both tag and data state change at the lookup: a line that is on its way is a hit, and its
+// requester waits for it.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +32,7 @@
 #include "memory/event_wheel.hpp"
 #include "memory/lane_observer.hpp"
 #include "memory/last_level.hpp"
+#include "memory/lookup_queue.hpp"
 #include "memory/messages.hpp"
 #include "memory/sector_cache.hpp"
 #include "memory/timing.hpp"
@@ -54,6 +58,8 @@ public:
     // Hands in a request that arrives at request.time, not before the end of the window that ran last.
     void submit(const Request& request);
     void run_until(Picoseconds end);
+    // From now on data leaves for GPC i no earlier than from[i].
+    void hold_back(const std::vector<Picoseconds>& from) { leaves_from_ = from; }
     bool idle() const { return wheel_.empty(); }
 
     // Answers for a GPC since they were last cleared, in order of departure.
@@ -83,7 +89,7 @@ private:
     // What the wheel holds.
     struct Action {
         LineAccess access;   // between slices: line, set and sectors of it
-        std::int32_t index;  // HomeLookup, HomeReply: fill; Answer: entry
+        std::int32_t index;  // HomeLookup, HomeReply: fill; Answer, a read behind the coalescer: entry
         Kind kind;
         std::uint8_t partition;  // whose slice it came to, or, between slices, whose slice sent it
     };
@@ -92,13 +98,15 @@ private:
     struct Slice {
         SectorCache cache;
         Coalescer coalescer;
-        TurnQueue waiting;  // in front of a full slice: numbers of waiting_
+        LookupQueue<Action> lookups;  // that a full slice does not take yet
+        TurnQueue waiting;            // in front of the coalescer: numbers of waiting_
         bool admission_due = false;
         Picoseconds tag_free = 0;
         Picoseconds output_free = 0;
         Picoseconds fabric_free = 0;  // its outgoing link
         Picoseconds dram_free = 0;
         Picoseconds last_level_free = 0;  // its port to the cache in front of the memory
+        int far_lines = 0;                // on their way to it over the fabric
         std::uint64_t sectors = 0;
     };
 
@@ -124,19 +132,29 @@ private:
     void on_request(Picoseconds now, const Action& request);
     void on_admission(Picoseconds now, int partition);
     void admit_later(Picoseconds now, Slice& slice, int partition);
-    bool is_full(const Slice& slice, Picoseconds now) const { return takes_more_at(slice) > now; }
+    bool is_full(const Slice& slice, Picoseconds now) const {
+        return has_all_far_lines(slice) || takes_more_at(slice) > now;
+    }
+    bool has_all_far_lines(const Slice& slice) const { return slice.far_lines >= t_.far_lines; }
+    // As far as its tags and its output go.
     Picoseconds takes_more_at(const Slice& slice) const {
         return std::max(slice.tag_free - t_.tag_queue, slice.output_free - t_.queue);
     }
+    bool lets_in(const Slice& slice, Picoseconds now) const {
+        return slice.lookups.has_room() || (slice.lookups.empty() && !is_full(slice, now));
+    }
     std::int32_t keep_waiting(const Action& request);
+    void let_in(Picoseconds now, Action request);
+    bool coalesce(Picoseconds now, const LineAccess& request, int partition, std::int32_t& entry);
     void serve(Picoseconds now, const Action& request);
-    void on_read(Picoseconds now, const LineAccess& request, int partition);
+    void on_read(Picoseconds now, const LineAccess& request, int partition, std::int32_t entry);
     void on_write(Picoseconds now, const LineAccess& request, int partition);
     void on_home_lookup(Picoseconds now, const Action& action);
     void on_home_reply(Picoseconds now, const Action& action);
     void on_home_write(Picoseconds now, const Action& action);
     Action& add(Picoseconds time, Kind kind, int partition, std::int32_t index);
     void answer_at(Picoseconds time, int partition, std::int32_t entry);
+    Picoseconds leave_output(Picoseconds now, Slice& slice, int gpc, int sectors);
     void on_answer(Picoseconds now, std::int32_t entry, int partition);
 
     // Private partitions fetch from the memory whatever they miss.
@@ -176,6 +194,7 @@ private:
     std::vector<Fill> fills_;
     std::vector<std::int32_t> free_fills_;
     std::vector<std::vector<Answer>> answers_;  // per GPC
+    std::vector<Picoseconds> leaves_from_;      // per GPC
     RandomStream random_;
     Events events_;
     const int number_;

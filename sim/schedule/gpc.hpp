@@ -76,6 +76,8 @@ public:
     void swap_requests(std::vector<std::vector<Request>>& empty) { requests_.swap(empty); }
     std::vector<Exit>& exits() { return exits_; }
     const Demand& demand() const { return demand_; }
+    // When what has come so far has passed its port.
+    Picoseconds port_free() const { return port_free_; }
 
     // From now on keeps a list of the boxes it issues, for a RequestSink.
     void observe() { observed_ = true; }

@@ -80,6 +80,7 @@ private:
     void run_gpc(std::size_t gpc);
     void run_lane(std::size_t lane);
     void exchange();
+    void hold_back();
     bool all_idle() const;
     void refill();
     void show_issued();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The L2 when a box is the unit: the same coalescers, partitions, fabric and DRAM as in memory/lane.hpp, with
-// a box's lines in place of a line. (But for what waits in front of a coalescer: l2.tag_queue, l2.entrance
+// a box's lines in place of a line. (But for what waits in front of a coalescer: l2.tag_queue, l2.input_queue
 // and l2.queue are the line engine's alone.) Each partition holds, of a region, the lines homed on its own
 // side and copies of the others, as one unit each.
 //

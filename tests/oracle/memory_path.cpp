@@ -98,7 +98,7 @@ std::vector<Sent> requests_of(const Machine& machine, const AddressMap& map, int
 
 // Runs both in the same windows, handing each request in at the beginning of a window.
 template <class TheLane>
-void run(TheLane& lane, const std::vector<Sent>& sent, Picoseconds window) {
+void run(TheLane& lane, int gpcs, const std::vector<Sent>& sent, Picoseconds window) {
     std::vector<bool> done(sent.size(), false);
     std::size_t left = sent.size();
     for (Picoseconds now = 0; left > 0 || !lane.idle(); now += window) {
@@ -108,6 +108,11 @@ void run(TheLane& lane, const std::vector<Sent>& sent, Picoseconds window) {
             done[i] = true;
             --left;
         }
+        // Each GPC's port is behind in every third window.
+        std::vector<Picoseconds> from;
+        for (int gpc = 0; gpc < gpcs; ++gpc)
+            from.push_back((now / window + gpc) % 3 == 0 ? now + window / 2 : 0);
+        lane.hold_back(from);
         lane.run_until(now + window);
     }
 }
@@ -135,8 +140,8 @@ void check_against_oracle(const Machine& machine, const MemoryModel& model, doub
 
     Lane lane(model, seed, number);
     test::NaiveLane naive(machine, model.map, lines_per_line, seed, number);
-    run(lane, sent, window);
-    run(naive, sent, window);
+    run(lane, machine.gpcs, sent, window);
+    run(naive, machine.gpcs, sent, window);
 
     for (int event = 0; event < kEventCount; ++event) {
         INFO("event " << event);
@@ -197,8 +202,19 @@ TEST_CASE("A lane whose slices are soon full and then let the CPCs take turns do
     for (const int lines : {1, 6, 40}) {
         Machine machine = shrunken("h200", 2, 4, 2);
         machine.l2.queue_lines = lines;
-        machine.l2.entrance_requests = 0;
+        machine.l2.input_queue_requests = 0;
         check_many(machine, 1, 7000 + static_cast<std::uint64_t>(lines) * 1000);
+    }
+}
+
+TEST_CASE("A lane whose slices are short of far lines does what the oracle does") {
+    for (const int lines : {1, 3, 12}) {
+        Machine machine = shrunken("h200", 2, 4, 2);
+        machine.l2.far_lines = lines;
+        machine.l2.replies_apart = lines != 3;
+        machine.l2.lookup_queue_requests = 2 * lines;
+        machine.l2.input_queue_requests = 4 * lines;
+        check_many(machine, 1, 60000 + static_cast<std::uint64_t>(lines) * 1000);
     }
 }
 
@@ -206,7 +222,7 @@ TEST_CASE("A lane whose requests wait in front of its coalescer for the tags doe
     for (const int requests : {1, 3, 16}) {
         Machine machine = shrunken("h200", 2, 4, 2);
         machine.l2.tag_queue_requests = requests;
-        machine.l2.entrance_requests = 2 * requests;
+        machine.l2.input_queue_requests = 2 * requests;
         machine.bandwidth.tag_requests_per_l2_cycle = 0.2;
         check_many(machine, 1, 50000 + static_cast<std::uint64_t>(requests) * 1000);
     }

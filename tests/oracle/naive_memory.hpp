@@ -53,6 +53,9 @@ public:
         bucket_ = last;
     }
 
+    void hold_back(const std::vector<Picoseconds>& from) {
+        for (std::size_t gpc = 0; gpc < from.size(); ++gpc) held_back_[static_cast<int>(gpc)] = from[gpc];
+    }
     bool idle() const { return queue_.empty(); }
     const std::vector<Answer>& answers(int gpc) const { return answers_[static_cast<std::size_t>(gpc)]; }
     const Events& events() const { return events_; }
@@ -69,6 +72,7 @@ private:
         std::vector<std::uint16_t> landing;
         Picoseconds open_until = std::numeric_limits<Picoseconds>::max();
         bool has_left_output = false;
+        bool asked_home = false;
     };
     using EntryPtr = std::shared_ptr<Entry>;
 
@@ -86,10 +90,17 @@ private:
         FillPtr fill;  // the last one asked for, until it has arrived
     };
 
+    // A request behind the coalescer; a read has an entry.
+    struct Passed {
+        Request request;
+        EntryPtr entry;
+    };
+
     struct Slice {
         std::map<std::uint32_t, std::list<Line>> sets;  // the youngest first
         std::list<EntryPtr> entries;                    // the newest first
-        std::list<Request> entrance;                    // first come, first served
+        std::list<Passed> lookups;                      // that a full slice does not take yet
+        std::list<Request> input;                       // first come, first served
         std::map<int, std::list<Request>> waiting;      // by CPC; no CPC without a request
         int last_cpc = 0;
         bool looks_again = false;
@@ -97,6 +108,7 @@ private:
         Picoseconds output_free = 0;
         Picoseconds link_free = 0;
         Picoseconds dram_free = 0;
+        int far_lines = 0;
         std::uint64_t sectors = 0;
     };
 
@@ -206,37 +218,56 @@ private:
         const Picoseconds by_requests = requests > 0 ? slice.tag_free - requests : 0;
         return std::max(by_data, by_requests);
     }
-    bool is_full(const Slice& slice, Picoseconds now) const { return has_room_at(slice) > now; }
+    bool no_far_line_left(const Slice& slice) const {
+        return machine_.l2.far_lines > 0 && slice.far_lines >= machine_.l2.far_lines;
+    }
+    bool is_full(const Slice& slice, Picoseconds now) const {
+        return no_far_line_left(slice) || has_room_at(slice) > now;
+    }
 
     void arrive(Picoseconds now, const Request& request) {
         Slice& slice = own_slice(request);
-        if (nobody_waits(slice) && !is_full(slice, now)) return begin(now, request);
-        if (static_cast<int>(slice.entrance.size()) < machine_.l2.entrance_requests)
-            slice.entrance.push_back(request);
+        if (nobody_waits(slice) && lets_in(slice, now)) {
+            begin(now, request);
+            return look_again_later(now, slice);
+        }
+        if (static_cast<int>(slice.input.size()) < machine_.l2.input_queue_requests)
+            slice.input.push_back(request);
         else
             slice.waiting[request.gpc * machine_.cpcs_per_gpc + request.cpc].push_back(request);
         look_again_later(now, slice);
     }
 
-    bool nobody_waits(const Slice& slice) const { return slice.entrance.empty() && slice.waiting.empty(); }
+    bool nobody_waits(const Slice& slice) const { return slice.input.empty() && slice.waiting.empty(); }
 
     // The next one's turn comes when the slice has room again.
     void look_again_later(Picoseconds now, Slice& slice) {
-        if (slice.looks_again || nobody_waits(slice)) return;
+        const bool nobody = nobody_waits(slice) && slice.lookups.empty();
+        if (slice.looks_again || nobody || no_far_line_left(slice)) return;
         slice.looks_again = true;
         at(std::max(now, has_room_at(slice)), [this, &slice](Picoseconds then) {
             slice.looks_again = false;
-            if (!is_full(slice, then)) begin(then, next_one(slice));
+            if (!slice.lookups.empty() && !is_full(slice, then)) {
+                const Passed first = slice.lookups.front();
+                slice.lookups.pop_front();
+                take(then, first);
+            }
+            while (!nobody_waits(slice) && lets_in(slice, then)) begin(then, next_one(slice));
             look_again_later(then, slice);
         });
     }
 
-    // Who leaves the entrance is followed by one of the next CPC.
+    bool lets_in(const Slice& slice, Picoseconds now) const {
+        if (static_cast<int>(slice.lookups.size()) < machine_.l2.lookup_queue_requests) return true;
+        return slice.lookups.empty() && !is_full(slice, now);
+    }
+
+    // Who leaves the input queue is followed by one of the next CPC.
     Request next_one(Slice& slice) {
-        if (slice.entrance.empty()) return next_in_turn(slice);
-        const Request request = slice.entrance.front();
-        slice.entrance.pop_front();
-        if (!slice.waiting.empty()) slice.entrance.push_back(next_in_turn(slice));
+        if (slice.input.empty()) return next_in_turn(slice);
+        const Request request = slice.input.front();
+        slice.input.pop_front();
+        if (!slice.waiting.empty()) slice.input.push_back(next_in_turn(slice));
         return request;
     }
 
@@ -253,13 +284,28 @@ private:
     // Its wait in front of the slice is over: the coalescer sees it now.
     void begin(Picoseconds now, Request request) {
         request.time = now;
-        if (request.operation == Operation::Read)
-            read(now, request);
+        Slice& slice = own_slice(request);
+        Passed passed{request, nullptr};
+        if (request.operation == Operation::Read) {
+            passed.entry = entry_of(request);
+            if (!passed.entry) return;
+        }
+        if (slice.lookups.empty() && !is_full(slice, now))
+            take(now, passed);
         else
-            write(now, request);
+            slice.lookups.push_back(passed);
     }
 
-    void read(Picoseconds now, const Request& request) {
+    void take(Picoseconds now, const Passed& passed) {
+        Slice& slice = own_slice(passed.request);
+        if (passed.entry)
+            look_up(serve(slice.tag_free, now, t_.tag), slice, passed.entry);
+        else
+            write(now, passed.request);
+    }
+
+    // Of a read that joins none.
+    EntryPtr entry_of(const Request& request) {
         Slice& slice = own_slice(request);
         const std::uint64_t sectors = counted(request.sectors);
         events_[Event::CoalescableRequests] += 1;
@@ -268,7 +314,7 @@ private:
         events_[Event::MulticastSectors] += sectors * request.receivers - sectors;
         if (join(slice, request)) {
             events_[Event::MergedSectors] += sectors;
-            return;
+            return nullptr;
         }
         const auto entry = std::make_shared<Entry>();
         entry->request = request;
@@ -276,7 +322,7 @@ private:
         // Nobody joins a multicast or a shifted row.
         if (request.receivers > 1 || request.partial != 0) entry->open_until = 0;
         slice.entries.push_front(entry);
-        look_up(serve(slice.tag_free, now, t_.tag), slice, entry);
+        return entry;
     }
 
     void look_up(Picoseconds now, Slice& slice, const EntryPtr& entry) {
@@ -310,8 +356,7 @@ private:
         } else {
             entry->open_until = std::min(entry->open_until, now + t_.hit);
             entry->has_left_output = true;
-            serve(slice.output_free, now + t_.hit, size(entry->request.sectors) * t_.output_sector);
-            answer_at(slice.output_free, slice, entry);
+            answer_at(leave_output(slice, now + t_.hit, *entry), slice, entry);
         }
     }
 
@@ -320,6 +365,8 @@ private:
         fill->partition = static_cast<int>(&slice - slices_.data());
         fill->waiting.push_back(entry);
         line.fill = fill;
+        entry->asked_home = true;
+        ++slice.far_lines;
         const LineNumber number = line.number;
         at(now + t_.miss + t_.fabric_request,
            [this, number, sectors, fill](Picoseconds then) { look_up_at_home(then, number, sectors, fill); });
@@ -344,12 +391,17 @@ private:
         at(ready, [this, number, sectors, fill](Picoseconds then) { reply(then, number, sectors, fill); });
     }
 
-    // The data leaves the home's output port and link side by side; those who waited longest are woken last.
+    // The data leaves by the home's link, and by its output port side by side if they share it; those who
+    // waited longest are woken last.
     void reply(Picoseconds now, LineNumber number, SectorMask sectors, const FillPtr& fill) {
         Slice& home = home_slice(number);
-        serve(home.output_free, now, size(sectors) * t_.output_sector);
         serve(home.link_free, now, size(sectors) * t_.fabric_sector);
-        const Picoseconds arrival = std::max(home.output_free, home.link_free) + t_.fabric_reply;
+        Picoseconds left = home.link_free;
+        if (!machine_.l2.replies_apart) {
+            serve(home.output_free, now, size(sectors) * t_.output_sector);
+            left = std::max(left, home.output_free);
+        }
+        const Picoseconds arrival = left + t_.fabric_reply;
         Slice& slice = slices_[static_cast<std::size_t>(fill->partition)];
         if (Line* line = find(slice, number); line != nullptr && line->fill == fill) {
             line->fill = nullptr;
@@ -359,18 +411,27 @@ private:
             answer_at(arrival, slice, *entry);
     }
 
+    // In order: what waits for its GPC holds up what is behind it.
+    Picoseconds leave_output(Slice& slice, Picoseconds now, const Entry& entry) {
+        const auto held = held_back_.find(entry.request.gpc);
+        if (held != held_back_.end()) now = std::max(now, held->second);
+        serve(slice.output_free, now, size(entry.request.sectors) * t_.output_sector);
+        return slice.output_free;
+    }
+
     void answer_at(Picoseconds time, Slice& slice, const EntryPtr& entry) {
         at(time, [this, &slice, entry](Picoseconds now) { answer(now, slice, entry); });
     }
 
     void answer(Picoseconds now, Slice& slice, const EntryPtr& entry) {
         const int sectors = size(entry->request.sectors);
-        if (!entry->has_left_output) {
-            serve(slice.output_free, now, sectors * t_.output_sector);
-            now = slice.output_free;
+        const Picoseconds left = entry->has_left_output ? now : leave_output(slice, now, *entry);
+        if (entry->asked_home) {
+            slice.far_lines -= 1;
+            look_again_later(now, slice);
         }
         Answer out;
-        out.time = now + t_.slice_to_sm;
+        out.time = left + t_.slice_to_sm;
         out.requesters = static_cast<std::uint8_t>(entry->landing.size());
         std::copy(entry->landing.begin(), entry->landing.end(), out.landing.begin());
         out.sectors = static_cast<std::uint8_t>(sectors);
@@ -433,6 +494,7 @@ private:
     std::uint64_t sequence_ = 0;
     std::int64_t bucket_ = 0;
     std::vector<std::vector<Answer>> answers_;  // of a GPC
+    std::map<int, Picoseconds> held_back_;      // by GPC: when data may leave for it
     RandomStream random_;
     Events events_;
 };

@@ -11,6 +11,7 @@
 #include "schedule/simulation.hpp"
 #include "support/catch.hpp"
 #include "support/kernels.hpp"
+#include "support/limits.hpp"
 #include "support/recorded.hpp"
 
 using namespace l2lens;
@@ -155,6 +156,16 @@ TEST_CASE("Each SM gets what it got on the GPU, however much is in flight") {
             INFO(depth << " copies in flight, GPC of " << group.first << ", CPC of " << group.second);
             CHECK(model.at(group) == Approx(share).epsilon(0.13));
         }
+    }
+}
+
+// 1.41 and 1.44 on the GPU; 1.02 and 1.3 where data for a GPC whose port is full does not wait in the slices.
+TEST_CASE("With all limits CPCs take turns as on the GPU") {
+    const Machine machine = test::h200_with_limits();
+    for (const int depth : {8, 12}) {
+        INFO(depth << " copies in flight");
+        CHECK(of_four_over_six(simulated(machine, depth)) ==
+              Approx(of_four_over_six(recorded(machine, depth))).epsilon(0.04));
     }
 }
 

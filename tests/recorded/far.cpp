@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who waits for whom when the fabric or a GPC's port is full? SMs of one side read data that the L2 keeps, or
+// more than their side keeps, half of it from the other side (traces/h200/far.csv). The limits that answer it
+// are not in the machine file yet (docs/fidelity.md): with them the model does what the GPU does here and in
+// shares.csv.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schedule/simulation.hpp"
+#include "support/catch.hpp"
+#include "support/kernels.hpp"
+#include "support/limits.hpp"
+#include "support/recorded.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+constexpr std::int64_t kCopyBytes = 16 << 10;
+constexpr std::int64_t kRowBytes = 1 << 10;
+constexpr double kDurationNs = 120000;
+
+// SMs that each walk `bytes` of their own over and over with `in_flight` copies under way; on the GPU each
+// got `recorded` B/ns.
+struct Readers {
+    std::vector<int> sms;
+    std::int64_t bytes = 0;
+    int in_flight = 0;
+    double recorded = 0;
+};
+
+// A CTA for each of the readers, with as much work as the GPU did in kDurationNs. All keep as many boxes in
+// flight; those of readers with fewer copies in flight are smaller.
+class Copies {
+public:
+    explicit Copies(const std::vector<Readers>& all) {
+        for (const Readers& readers : all) in_flight_ = std::max(in_flight_, readers.in_flight);
+        for (const Readers& readers : all) add(readers);
+        Tensor memory;
+        memory.name = "A";
+        memory.rank = 2;
+        memory.shape = {rows_, kRowBytes / 2};
+        memory.stride_bytes = {kRowBytes, 2};
+        memory.element_bytes = 2;
+        kernel_.name = "copies";
+        kernel_.tensors = {memory};
+        kernel_.axes = {"sm", "one"};
+        kernel_.grid = {static_cast<std::int64_t>(kernel_.programs.size()), 1};
+        kernel_.stages = in_flight_ + 1;
+        kernel_.resources.threads = 32;
+        kernel_.resources.registers_per_thread = 32;
+    }
+
+    // What an SM of each kind of readers gets, B/ns, means.
+    std::vector<double> rates(const Machine& machine) const {
+        SimulationOptions options;
+        options.lanes = 8;
+        options.record_schedule = true;
+        options.schedule = &placed_;
+        SerialExecutor serial;
+        const SimulationResult result =
+            Simulation(machine, kernel_, test::in_order(kernel_), 1, options).run(serial);
+        std::vector<double> rates;
+        std::size_t cta = 0;
+        for (const auto& [count, bytes] : kinds_) {
+            double sum = 0;
+            for (std::size_t i = 0; i < count; ++i, ++cta) {
+                const CtaStay& stay = result.schedule[cta];
+                sum += bytes / (static_cast<double>(stay.end - stay.start) / 1000);
+            }
+            rates.push_back(sum / static_cast<double>(count));
+        }
+        return rates;
+    }
+
+private:
+    void add(const Readers& readers) {
+        const std::int64_t rows = kCopyBytes * readers.in_flight / in_flight_ / kRowBytes;
+        const std::int64_t boxes = readers.bytes / kRowBytes / rows;  // of a walk
+        const auto steps =
+            static_cast<std::int64_t>(readers.recorded * kDurationNs / static_cast<double>(rows * kRowBytes));
+        for (const int sm : readers.sms) {
+            Program program;
+            for (std::int64_t left = steps; left > 0; left -= boxes) {
+                BoxWalk box;
+                box.start = {rows_, 0};
+                box.step = {rows, 0};
+                box.extent = {rows, kRowBytes / 2};
+                Phase phase;
+                phase.count = std::min(left, boxes);
+                phase.loads = {box};
+                program.phases.push_back(phase);
+            }
+            kernel_.programs.push_back(program);
+            placed_.push_back({sm, 0, from_ns(10 * kDurationNs)});
+            rows_ += boxes * rows;
+        }
+        kinds_.emplace_back(readers.sms.size(), static_cast<double>(steps * rows * kRowBytes));
+    }
+
+    int in_flight_ = 0;
+    std::int64_t rows_ = 0;
+    Kernel kernel_;
+    LaunchSchedule placed_;
+    std::vector<std::pair<std::size_t, double>> kinds_;  // CTAs, bytes of one
+};
+
+// The SMs of a side; `half` 0 or 1: every other TPC of them.
+std::vector<int> sms_of_side(const Machine& machine, int side, int half = -1) {
+    std::vector<int> sms;
+    int count = 0;
+    for (std::size_t sm = 0; sm < machine.sms.size(); ++sm) {
+        if (machine.sms[sm].partition != side) continue;
+        if (half < 0 || count / 2 % 2 == half) sms.push_back(static_cast<int>(sm));
+        ++count;
+    }
+    return sms;
+}
+
+constexpr std::int64_t kNear = 160 << 10;
+std::int64_t share_of_44_mib(std::size_t readers) {
+    return (std::int64_t{44} << 20) / static_cast<std::int64_t>(readers) / kCopyBytes * kCopyBytes;
+}
+
+double recorded(const std::string& set, int in_flight, const char* column = "bytes_per_ns", int near = 0) {
+    double sum = 0, count = 0;
+    for (const auto& row : test::recorded_rows("far.csv", {{"set", set},
+                                                           {"in_flight", std::to_string(in_flight)},
+                                                           {"near_in_flight", std::to_string(near)}})) {
+        sum += row[column];
+        ++count;
+    }
+    REQUIRE(count == 2);  // the two sides
+    return sum / count;
+}
+
+struct Shares {
+    double far, near;
+};
+
+Shares far_and_near(const Machine& machine, int far_in_flight, int near_in_flight) {
+    Readers far{sms_of_side(machine, 1, 0), 0, far_in_flight,
+                recorded("far_and_near", far_in_flight, "bytes_per_ns", near_in_flight)};
+    far.bytes = share_of_44_mib(far.sms.size());
+    const Readers near{sms_of_side(machine, 1, 1), kNear, near_in_flight,
+                       recorded("far_and_near", far_in_flight, "near_bytes_per_ns", near_in_flight)};
+    const std::vector<double> rates = Copies({far, near}).rates(machine);
+    return {rates[0], rates[1]};
+}
+
+}  // namespace
+
+TEST_CASE("One side gets over the fabric what it got on the GPU") {
+    const Machine machine = test::h200_with_limits();
+    for (const int in_flight : {2, 4}) {
+        INFO(in_flight << " copies in flight");
+        Readers far{sms_of_side(machine, 1), 0, in_flight, recorded("far", in_flight)};
+        far.bytes = share_of_44_mib(far.sms.size());
+        CHECK(Copies({far}).rates(machine)[0] == Approx(far.recorded).epsilon(0.05));
+    }
+}
+
+TEST_CASE("Near readers wait behind far ones as on the GPU, when their slices have all lines under way") {
+    const Machine machine = test::h200_with_limits();
+    for (const int near : {1, 2, 4}) {
+        INFO("8 far copies in flight, " << near << " near ones");
+        const Shares shares = far_and_near(machine, 8, near);
+        CHECK(shares.far == Approx(recorded("far_and_near", 8, "bytes_per_ns", near)).epsilon(0.06));
+        CHECK(shares.near == Approx(recorded("far_and_near", 8, "near_bytes_per_ns", near)).epsilon(0.12));
+    }
+    Machine unlimited = machine;
+    unlimited.l2.far_lines = 0;
+    CHECK(far_and_near(unlimited, 8, 2).near > 2 * recorded("far_and_near", 8, "near_bytes_per_ns", 2));
+}
+
+TEST_CASE("Far readers wait behind near ones whose GPCs' ports are full") {
+    Machine machine = test::h200_with_limits();
+    const double recorded_far = recorded("far_and_near", 2, "bytes_per_ns", 8);
+    CHECK(far_and_near(machine, 2, 8).far == Approx(recorded_far).epsilon(0.06));
+    machine.bandwidth.gpc_queue_ns = 0;
+    CHECK(far_and_near(machine, 2, 8).far > 1.25 * recorded_far);
+}
+
+TEST_CASE("What SMs read does not leave by the port of the replies to the other side") {
+    for (const auto& row : test::recorded_rows("far.csv", {{"set", "other_side"}})) {
+        INFO("side " << row["side"] << ", " << row["near_in_flight"] << " copies in flight");
+        const double alone = recorded("near", static_cast<int>(row["near_in_flight"]));
+        CHECK(row["near_bytes_per_ns"] == Approx(alone).epsilon(0.02));
+    }
+}

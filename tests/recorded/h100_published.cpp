@@ -44,6 +44,7 @@ Prediction predict_on_h100(const std::string& name, const std::string& pipeline)
     const NamedOrder order = over_grid(kernel, name, resolve_order(name, grid, {}), machine);
     PredictOptions options;
     options.sample = 40;
+    options.seeds = 4;
     return predict(machine, kernel, order, options, serial);
 }
 

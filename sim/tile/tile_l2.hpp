@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The L2 when a box is the unit: the same coalescers, partitions, fabric and DRAM as in memory/lane.hpp, with
-// a box's lines in place of a line. (But for what waits in front of a coalescer: l2.tag_queue, l2.input_queue
-// and l2.queue are the line engine's alone.) Each partition holds, of a region, the lines homed on its own
-// side and copies of the others, as one unit each.
+// a box's lines in place of a line. (But for what makes requests and data wait in front of others:
+// l2.tag_queue, lookup_queue, input_queue, queue, far_lines and replies_apart and bandwidth.gpc_queue are the
+// line engine's alone.) Each partition holds, of a region, the lines homed on its own side and copies of the
+// others, as one unit each.
 //
 // A box's lines follow each other at a constant pace, and a box is met where its middle line is. What happens
 // to a share of its lines only (some have landed when the next SM asks) is counted as a share; who waits for

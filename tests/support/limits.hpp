@@ -14,7 +14,7 @@ inline Machine h200_with_limits() {
     machine.l2.far_lines = 64;              // 48 to 76 fit far.csv
     machine.l2.lookup_queue_requests = 50;  // with the next 500, the requests after which CPCs take turns
     machine.l2.input_queue_requests = 450;
-    machine.l2.queue_lines = 48;
+    machine.l2.queue_lines = 48;           // 48 to 150 fit shares.csv
     machine.bandwidth.gpc_queue_ns = 100;  // 30 to 200 fit
     machine.bandwidth.fabric_sectors_per_l2_cycle = 0.5;
     return machine;

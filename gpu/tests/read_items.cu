@@ -86,11 +86,13 @@ struct BulkCopies {
 struct BoxCopies {
     static constexpr int kRowBytes = 128;
     static constexpr int kRows = kCopyBytes / kRowBytes;
-    CUtensorMap map;  // the buffer as rows of kRowBytes
+    CUtensorMap map;  // the buffer as rows of `columns` times kRowBytes
+    int columns;
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     __device__ void start(std::uint32_t to, unsigned piece, std::uint32_t barrier) const {
         hopper::barrier_expect_bytes(barrier, static_cast<std::uint32_t>(kCopyBytes));
-        hopper::load_box(&map, to, barrier, 0, static_cast<int>(piece) * kRows);
+        const int number = static_cast<int>(piece);
+        hopper::load_box(&map, to, barrier, number % columns * (kRowBytes / 2), number / columns * kRows);
     }
 #endif
 };
@@ -202,11 +204,11 @@ std::vector<std::uint64_t> copy_with(const Copies& copies, std::span<const CopyJ
     });
 }
 
-BoxCopies boxes_of(const void* buffer, std::span<const CopyJob> jobs) {
+BoxCopies boxes_of(const void* buffer, std::span<const CopyJob> jobs, int columns) {
     std::int64_t end = 0;
     for (const CopyJob& job : jobs) end = std::max(end, job.first_byte + job.bytes);
-    constexpr int kElements = BoxCopies::kRowBytes / 2;
-    return {tile_map(buffer, end / BoxCopies::kRowBytes, kElements, BoxCopies::kRows)};
+    const int row_bytes = columns * BoxCopies::kRowBytes;
+    return {tile_map(buffer, end / row_bytes, row_bytes / 2, BoxCopies::kRows), columns};
 }
 
 }  // namespace
@@ -221,7 +223,10 @@ void read_items(const void* buffer, const ReadItem* items, int count, Share shar
 
 std::vector<std::uint64_t> copy_for_a_while(const void* buffer, std::span<const CopyJob> jobs, CopyWith with,
                                             std::int64_t duration_ns, const DeviceRoles& roles) {
-    if (with == CopyWith::Boxes) return copy_with(boxes_of(buffer, jobs), jobs, duration_ns, roles);
+    constexpr int kColumns = kCopyBytes / BoxCopies::kRowBytes;
+    if (with == CopyWith::Boxes) return copy_with(boxes_of(buffer, jobs, 1), jobs, duration_ns, roles);
+    if (with == CopyWith::BoxesOfRows)
+        return copy_with(boxes_of(buffer, jobs, kColumns), jobs, duration_ns, roles);
     return copy_with(BulkCopies{static_cast<const char*>(buffer)}, jobs, duration_ns, roles);
 }
 

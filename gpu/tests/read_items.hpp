@@ -35,8 +35,9 @@ struct CopyJob {
 };
 
 enum class CopyWith {
-    Bulk,   // a copy is a contiguous piece
-    Boxes,  // a copy is a tensor box of 128 rows x 128 B, as a GEMM's loads are
+    Bulk,         // a copy is a contiguous piece
+    Boxes,        // a copy is a tensor box of 128 rows x 128 B that follow each other
+    BoxesOfRows,  // its rows are kCopyBytes apart, as a GEMM's loads are; 128 copies are 2 MiB
 };
 
 // Participant p does jobs[p], all of them during the same `duration_ns`. Bytes copied, by SM; 0 for

@@ -55,7 +55,7 @@ double mean_rate(const Readers& readers, const std::vector<std::uint64_t>& bytes
 }
 
 void record(const ProbeBench& bench, const char* set, const std::string& side, const Readers& readers,
-            const Readers& near = {}) {
+            const Readers& near = {}, CopyWith with = CopyWith::Boxes) {
     std::vector<int> sms;
     std::vector<CopyJob> jobs;
     std::int64_t end = 0;
@@ -67,8 +67,7 @@ void record(const ProbeBench& bench, const char* set, const std::string& side, c
         }
     }
     const DeviceRoles roles(Roles::of(sms, bench.sms()));
-    const std::vector<std::uint64_t> bytes =
-        copy_for_a_while(bench.buffer(), jobs, CopyWith::Boxes, kDurationNs, roles);
+    const std::vector<std::uint64_t> bytes = copy_for_a_while(bench.buffer(), jobs, with, kDurationNs, roles);
     std::printf("%s,%s,%zu,%zu,%d,%d,%.2f,%.2f\n", set, side.c_str(), readers.sms.size(), near.sms.size(),
                 readers.in_flight, near.in_flight, mean_rate(readers, bytes), mean_rate(near, bytes));
 }
@@ -100,10 +99,39 @@ void record_other_side(const ProbeBench& bench, int partition) {
                {bench.sms_of_partition(partition), kNear, n});
 }
 
-void record_streaming(const ProbeBench& bench) {
-    std::vector<int> all;
-    for (int sm = 0; sm < bench.sms(); ++sm) all.push_back(sm);
-    for (const int n : {1, 2, 3, 4, 6, 8, 12}) record(bench, "streaming", "both", {all, kStreamed, n});
+// `count` of all SMs, evenly spread, that read 528 MiB between them.
+Readers some_of(const std::vector<int>& all, int count, int in_flight) {
+    Readers readers{{}, kStreamed * static_cast<std::int64_t>(all.size()) / count, in_flight};
+    for (int i = 0; i < count; ++i)
+        readers.sms.push_back(
+            all[static_cast<std::size_t>(i) * all.size() / static_cast<std::size_t>(count)]);
+    return readers;
+}
+
+// How long does DRAM take, the busier it is?
+void record_streaming(const ProbeBench& bench, const std::vector<int>& all) {
+    for (const int n : {1, 2, 3, 4, 6, 8, 12}) {
+        record(bench, "streaming", "both", {all, kStreamed, n});
+        record(bench, "streaming_rows", "both", {all, kStreamed, n}, {}, CopyWith::BoxesOfRows);
+    }
+    for (const int count : {1, 8, 33, 66}) {
+        for (const int n : {1, 4}) {
+            record(bench, "few", "both", some_of(all, count, n));
+            record(bench, "few_rows", "both", some_of(all, count, n), {}, CopyWith::BoxesOfRows);
+        }
+    }
+}
+
+// Do hits wait behind what comes from DRAM? The near readers' own data are so few that they stay in the L2
+// however slowly they are read.
+void record_streaming_and_near(const ProbeBench& bench, const std::vector<int>& all) {
+    const std::vector<int> streaming = half_of(all, 0);
+    const auto near = [&](int n) { return Readers{half_of(all, 1), (n + 1) * kCopyBytes, n}; };
+    for (const int n : {1, 2, 4, 8, 12}) record(bench, "streaming_half", "both", {streaming, kStreamed, n});
+    for (const int m : {1, 2, 4, 8}) record(bench, "near_half", "both", near(m));
+    for (const int n : {1, 2, 3, 4, 6, 8, 12})
+        for (const int m : {1, 2, 4, 8})
+            record(bench, "streaming_and_near", "both", {streaming, kStreamed, n}, near(m));
 }
 
 }  // namespace
@@ -124,7 +152,10 @@ int main(int count, char**) {
             record_halves(bench, partition);
             record_other_side(bench, partition);
         }
-        record_streaming(bench);
+        std::vector<int> all;
+        for (int sm = 0; sm < bench.sms(); ++sm) all.push_back(sm);
+        record_streaming(bench, all);
+        record_streaming_and_near(bench, all);
         return 0;
     } catch (const Error& error) {
         std::fprintf(stderr, "%s\n", error.what());

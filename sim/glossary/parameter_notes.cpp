@@ -124,7 +124,11 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "Lane::fetch_missing, on_write"},
     {"latency.fabric_reply", "copy = departure from home + latency.fabric_reply", "", "Lane::on_home_reply"},
     {"latency.dram", "data = DRAM's turn + latency.dram + jitter", "", "Lane::read_dram"},
-    {"latency.dram_jitter", "jitter = -latency.dram_jitter * ln(uniform)", "", "Lane::jitter"},
+    {"latency.dram_load", "load: the share of the last microseconds that the slice's DRAM was busy", "", "RecentLoad"},
+    {"latency.dram_jitter", "jitter = -(latency.dram_jitter + load * latency.dram_jitter_load) * ln(uniform)", "",
+     "Lane::read_dram"},
+    {"latency.dram_jitter_load", "load: the share of the last microseconds that the slice's DRAM was busy", "",
+     "RecentLoad"},
 
     {"bandwidth.issue", "line i of a box leaves i / bandwidth.issue SM cycles after the first", "", "BoxTiming"},
     {"bandwidth.store", "line i of a stored box leaves i / bandwidth.store SM cycles after the first", "", "BoxTiming"},

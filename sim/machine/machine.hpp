@@ -127,7 +127,9 @@ struct Machine {
         double fabric_request_ns = 0;    // to the home partition
         double fabric_reply_ns = 0;      // and back
         double dram_ns = 0;              // the constant part
+        double dram_load_ns = 0;         // what that grows by until DRAM is busy all the time
         double dram_jitter_ns = 0;       // mean of the exponential part, per line
+        double dram_jitter_load_ns = 0;  // what that mean grows by until DRAM is busy all the time
     } latency;
 
     struct Bandwidth {

@@ -26,6 +26,7 @@ public:
         std::uint8_t gpc = 0;
         std::uint8_t requesters = 0;
         Picoseconds open_until = 0;  // takes further requesters before this time
+        Picoseconds settled = 0;     // SectorCache::Line::settled()
         bool charged = false;        // has its turn at the output port
         bool fetched_far = false;    // asked the other partition for the line
         std::uint8_t partition = 0;
@@ -73,6 +74,7 @@ public:
         e.gpc = request.gpc;
         e.requesters = 1;
         e.open_until = is_alone(request) ? 0 : std::numeric_limits<Picoseconds>::max();
+        e.settled = 0;
         e.charged = false;
         e.fetched_far = false;
         e.partition = static_cast<std::uint8_t>(partition);

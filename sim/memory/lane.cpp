@@ -30,8 +30,9 @@ MemoryModel::MemoryModel(const Machine& m, double lines_per_simulated_line)
         partition_of_gpc[static_cast<std::size_t>(sm.gpc)] = static_cast<std::uint8_t>(sm.partition);
     }
     // A box is complete when its slowest line is: the maximum of n exponentials has mean ln n + 0.577. A box
-    // of which only every F-th line is simulated misses ln F of it.
-    timing.dram += static_cast<Picoseconds>(timing.dram_jitter_ps * std::log(lines_per_simulated_line));
+    // of which only every F-th line is simulated misses ln F of it. That is time of the box, not of its
+    // lines: they take no place in a slice meanwhile.
+    timing.late_jitters = std::log(lines_per_simulated_line);
     constexpr int kQuantiles = 4096;
     for (int i = 0; i < kQuantiles; ++i) {
         exponential.push_back(static_cast<float>(-std::log(1.0 - (i + 0.5) / kQuantiles)));
@@ -51,6 +52,7 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
     if (machine.last_level.bytes > 0) last_level_.emplace(machine);
     answers_.resize(static_cast<std::size_t>(machine.gpcs));
     leaves_from_.resize(static_cast<std::size_t>(machine.gpcs), 0);
+    sent_.resize(static_cast<std::size_t>(machine.gpcs));
 }
 
 void Lane::submit(const Request& request) {
@@ -224,7 +226,9 @@ void Lane::on_read(Picoseconds now, const LineAccess& request, int partition, st
     line.valid |= missing;
     last_level_had_ = 0;
     if (is_home(request.line, partition)) {
-        line.ready = std::max(line.ready, fetch_sectors(slice, request.line, looked_up + t_.miss, missing));
+        const Arrival fetched = fetch_sectors(slice, request.line, looked_up + t_.miss, missing);
+        line.arrives(fetched.ready, fetched.settled);
+        slice.coalescer.entry(entry).settled = line.settled();
         answer_at(line.ready, partition, entry);
     } else {
         fetch_missing(looked_up, request, partition, entry, found.way, missing);
@@ -242,11 +246,12 @@ void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry,
         wait_for(line.fill, entry, slice.coalescer);
         return;
     }
+    Coalescer::Entry& e = slice.coalescer.entry(entry);
+    e.settled = line.settled();
     if (line.ready > looked_up + t_.hit) {
         answer_at(line.ready, partition, entry);
         return;
     }
-    Coalescer::Entry& e = slice.coalescer.entry(entry);
     e.charged = true;
     e.open_until = std::min(e.open_until, looked_up + t_.hit);
     answer_at(leave_output(looked_up + t_.hit, slice, e.gpc, count(e.sectors)), partition, entry);
@@ -298,10 +303,12 @@ void Lane::on_home_lookup(Picoseconds now, const Action& action) {
     last_level_had_ = 0;
     Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
     if (missing != 0) {
-        ready = fetch_sectors(home, access.line, looked_up + t_.miss, missing);
+        const Arrival fetched = fetch_sectors(home, access.line, looked_up + t_.miss, missing);
         line.valid |= missing;
-        line.ready = std::max(line.ready, ready);
+        line.arrives(fetched.ready, fetched.settled);
+        ready = fetched.ready;
     }
+    fills_[static_cast<std::size_t>(action.index)].settled = line.settled();
     if (observer_ != nullptr)
         tell_home(LaneStep::Kind::HomeRead, now, action, {found, valid, missing, last_level_had_});
     add(ready, Kind::HomeReply, action.partition, action.index).access = access;
@@ -318,13 +325,19 @@ void Lane::on_home_reply(Picoseconds now, const Action& action) {
     const Picoseconds arrival = leaves + t_.fabric_reply;
 
     const Fill fill = fills_[static_cast<std::size_t>(action.index)];
+    const Picoseconds settled = arrival + std::max(fill.settled - now, Picoseconds{0});
     Slice& slice = slices_[fill.partition];
     if (slice.cache.holds(fill.way, fill.line) && slice.cache.at(fill.way).fill == action.index) {
-        slice.cache.at(fill.way).fill = -1;
-        slice.cache.at(fill.way).ready = arrival;
+        SectorCache::Line& copy = slice.cache.at(fill.way);
+        copy.fill = -1;
+        copy.ready = arrival;
+        copy.late = 0;
+        copy.arrives(arrival, settled);
     }
     for (std::int32_t entry = fill.first_waiting; entry >= 0;) {
-        const std::int32_t next = slice.coalescer.entry(entry).next_waiting;
+        Coalescer::Entry& waiting = slice.coalescer.entry(entry);
+        const std::int32_t next = waiting.next_waiting;
+        waiting.settled = settled;
         answer_at(arrival, fill.partition, entry);
         entry = next;
     }
@@ -373,8 +386,8 @@ Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access,
     const auto fetched = static_cast<SectorMask>(access.partial & ~line.valid);
     last_level_had_ = 0;
     if (fetched != 0) {
-        const Picoseconds ready = fetch_sectors(home, access.line, now + t_.miss, fetched);
-        line.ready = std::max(line.ready, ready);
+        const Arrival arrival = fetch_sectors(home, access.line, now + t_.miss, fetched);
+        line.arrives(arrival.ready, arrival.settled);
         events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] +=
             static_cast<std::uint64_t>(count(fetched));
     }
@@ -391,12 +404,16 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
     const Coalescer::Entry& entry = slice.coalescer.entry(index);
     const int sectors = count(entry.sectors);
     const Picoseconds leaves = entry.charged ? now : leave_output(now, slice, entry.gpc, sectors);
+    Sent& sent = sent_[entry.gpc];
+    ++sent.answers;
+    sent.sectors += sectors;
     if (entry.fetched_far) {
         --slice.far_lines;
         admit_later(now, slice, partition);
     }
-    answers_[entry.gpc].push_back(
-        Answer{leaves + t_.slice_to_sm, entry.landing, entry.requesters, static_cast<std::uint8_t>(sectors)});
+    answers_[entry.gpc].push_back(Answer{leaves + t_.slice_to_sm,
+                                         std::max(leaves, entry.settled) + t_.slice_to_sm, entry.landing,
+                                         entry.requesters, static_cast<std::uint8_t>(sectors)});
     if (observer_ != nullptr) tell_answer(leaves, entry, index, partition);
     slice.coalescer.close(index);
 }
@@ -413,41 +430,44 @@ void Lane::write_back(Picoseconds now, Slice& slice, SectorMask sectors) {
     if (sectors == 0) return;
     events_[Event::WritebackSectors] += static_cast<std::uint64_t>(count(sectors));
     take_turn(slice.dram_free, now, count(sectors) * t_.dram_sector);
+    slice.dram_load.add(now, count(sectors) * t_.dram_sector);
 }
 
 // What a slice misses: from the cache in front of the memory, if there is one, else from the memory. When
 // the last of it has arrived.
-Picoseconds Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors) {
+Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors) {
     if (!last_level_) return read_dram(slice, from, count(sectors));
     const LastLevelCache::Found found = last_level_->read(line, sectors);
     last_level_had_ = found.sectors;
     events_[Event::LastLevelSectors] += static_cast<std::uint64_t>(count(sectors));
     events_[Event::LastLevelHits] += static_cast<std::uint64_t>(count(found.sectors));
     take_turn(slice.last_level_free, from, count(sectors) * t_.last_level_sector);
-    Picoseconds ready = std::max(slice.last_level_free + t_.last_level, found.line.ready);
+    const Picoseconds had = slice.last_level_free + t_.last_level;
+    Arrival arrival{std::max(had, found.line.ready), std::max(had, found.line.settled())};
     if (const auto missing = static_cast<SectorMask>(sectors & ~found.sectors); missing != 0) {
-        ready = std::max(ready, read_dram(slice, slice.last_level_free, count(missing)));
+        const Arrival read = read_dram(slice, slice.last_level_free, count(missing));
+        arrival = {std::max(arrival.ready, read.ready), std::max(arrival.settled, read.settled)};
         found.line.valid |= missing;
-        found.line.ready = ready;
+        found.line.arrives(arrival.ready, arrival.settled);
     }
-    return ready;
+    return arrival;
 }
 
-Picoseconds Lane::read_dram(Slice& slice, Picoseconds from, int sectors) {
+Lane::Arrival Lane::read_dram(Slice& slice, Picoseconds from, int sectors) {
     events_[Event::FillSectors] += static_cast<std::uint64_t>(sectors);
     take_turn(slice.dram_free, from, sectors * t_.dram_sector);
-    return slice.dram_free + t_.dram + jitter();
+    const double load = std::min(slice.dram_load.add(from, sectors * t_.dram_sector), 1.0);
+    const double jitter = t_.dram_jitter_ps + load * t_.dram_jitter_load_ps;
+    const auto quantile = static_cast<double>(model_.exponential[random_.next() >> 52]);
+    const Picoseconds ready =
+        slice.dram_free + t_.dram + static_cast<Picoseconds>(load * t_.dram_load_ps + jitter * quantile);
+    return {ready, ready + static_cast<Picoseconds>(jitter * t_.late_jitters)};
 }
 
 void Lane::wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer) {
     Fill& f = fills_[static_cast<std::size_t>(fill)];
     coalescer.entry(entry).next_waiting = f.first_waiting;
     f.first_waiting = entry;
-}
-
-Picoseconds Lane::jitter() {
-    const float quantile = model_.exponential[random_.next() >> 52];
-    return static_cast<Picoseconds>(t_.dram_jitter_ps * static_cast<double>(quantile));
 }
 
 std::int32_t Lane::take_fill() {

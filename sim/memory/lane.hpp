@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -34,6 +35,7 @@
 #include "memory/last_level.hpp"
 #include "memory/lookup_queue.hpp"
 #include "memory/messages.hpp"
+#include "memory/recent_load.hpp"
 #include "memory/sector_cache.hpp"
 #include "memory/timing.hpp"
 #include "memory/turn_queue.hpp"
@@ -61,6 +63,14 @@ public:
     // From now on data leaves for GPC i no earlier than from[i].
     void hold_back(const std::vector<Picoseconds>& from) { leaves_from_ = from; }
     bool idle() const { return wheel_.empty(); }
+
+    // Data that has left for a GPC.
+    struct Sent {
+        std::int64_t answers = 0;
+        std::int64_t sectors = 0;
+    };
+    // Since it was last taken.
+    Sent take_sent(int gpc) { return std::exchange(sent_[static_cast<std::size_t>(gpc)], Sent{}); }
 
     // Answers for a GPC since they were last cleared, in order of departure.
     std::vector<Answer>& answers(int gpc) { return answers_[static_cast<std::size_t>(gpc)]; }
@@ -105,6 +115,7 @@ private:
         Picoseconds output_free = 0;
         Picoseconds fabric_free = 0;  // its outgoing link
         Picoseconds dram_free = 0;
+        RecentLoad dram_load{};
         Picoseconds last_level_free = 0;  // its port to the cache in front of the memory
         int far_lines = 0;                // on their way to it over the fabric
         std::uint64_t sectors = 0;
@@ -116,6 +127,13 @@ private:
         LineNumber line;
         std::int32_t first_waiting = -1;
         std::uint8_t partition;
+        Picoseconds settled = 0;  // at home
+    };
+
+    // Of sectors that are fetched.
+    struct Arrival {
+        Picoseconds ready;
+        Picoseconds settled;  // SectorCache::Line::settled()
     };
 
     // What a lookup found and did, for an observer.
@@ -168,8 +186,8 @@ private:
                                SectorCache::Priority priority = SectorCache::Priority::Normal);
     Looked store(Picoseconds now, Slice& home, const LineAccess& access, bool far);
     void write_back(Picoseconds now, Slice& slice, SectorMask sectors);
-    Picoseconds fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors);
-    Picoseconds read_dram(Slice& slice, Picoseconds from, int sectors);
+    Arrival fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors);
+    Arrival read_dram(Slice& slice, Picoseconds from, int sectors);
     // What an observer is told (lane_steps.cpp).
     LaneStep step_of(LaneStep::Kind kind, Picoseconds now, int partition, LineNumber line,
                      SectorMask asked) const;
@@ -181,7 +199,6 @@ private:
     void tell_answer(Picoseconds leaves, const Coalescer::Entry& entry, std::int32_t index,
                      int partition) const;
     void wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer);
-    Picoseconds jitter();
     std::int32_t take_fill();
 
     const MemoryModel& model_;
@@ -195,6 +212,7 @@ private:
     std::vector<std::int32_t> free_fills_;
     std::vector<std::vector<Answer>> answers_;  // per GPC
     std::vector<Picoseconds> leaves_from_;      // per GPC
+    std::vector<Sent> sent_;                    // per GPC
     RandomStream random_;
     Events events_;
     const int number_;

@@ -46,7 +46,8 @@ inline constexpr int kMaxRequesters = 8;
 
 // The data of one coalescer entry on its way into a GPC.
 struct Answer {
-    Picoseconds time = 0;  // arrival at the GPC
+    Picoseconds time = 0;     // arrival at the GPC
+    Picoseconds settled = 0;  // arrival of what its box waits for beside it: lines that are not simulated
     std::array<std::uint16_t, kMaxRequesters> landing{};
     std::uint8_t requesters = 0;
     std::uint8_t sectors = 0;  // count

@@ -33,7 +33,20 @@ public:
         std::int32_t fill = -1;  // the fabric fill under way, if any
         SectorMask valid = 0;    // sectors that are here or on their way
         SectorMask dirty = 0;
+        std::uint16_t late = 0;  // in kLateUnit: after `ready`, when its box has settled
+
+        // When the lines of its box that are not simulated have arrived, too.
+        Picoseconds settled() const { return ready + late * kLateUnit; }
+        void arrives(Picoseconds when, Picoseconds settles) {
+            settles = std::max(settles, settled());
+            ready = std::max(ready, when);
+            late = static_cast<std::uint16_t>(std::max(settles - ready, Picoseconds{0}) / kLateUnit);
+        }
+
+    private:
+        static constexpr Picoseconds kLateUnit = 256;  // 16 us in 16 bits
     };
+    static_assert(sizeof(Line) == 16);
 
     struct Found {
         std::uint32_t way;  // index into the cache

@@ -23,8 +23,11 @@ struct MemoryTiming {
     Picoseconds miss;  // tag -> the request that leaves for home or DRAM
     Picoseconds fabric_request;
     Picoseconds fabric_reply;
-    Picoseconds dram;       // the constant part of its latency
-    double dram_jitter_ps;  // mean of the exponential part
+    Picoseconds dram;            // the constant part of its latency
+    double dram_load_ps;         // added to it when DRAM is busy all the time
+    double dram_jitter_ps;       // mean of the exponential part
+    double dram_jitter_load_ps;  // added to it when DRAM is busy all the time
+    double late_jitters;         // after a line from DRAM: its box's slowest line that is not simulated
     Picoseconds sm_to_slice;
     Picoseconds slice_to_sm;
 

@@ -96,6 +96,7 @@ void Gpc::receive(const Answer& answer) {
     action.sectors = answer.sectors;
     action.requesters = answer.requesters;
     action.landing = answer.landing;
+    action.settled = answer.settled;
 }
 
 void Gpc::push(Picoseconds time, Kind kind, std::int32_t slot) {
@@ -146,24 +147,24 @@ void Gpc::on_answer(Picoseconds now, const Action& answer) {
         const auto index = static_cast<std::int32_t>((landing & kLandingMask) / kMaxStages);
         const int ring = landing % kMaxStages;
         if ((landing & ~kLandingMask) == 0) {
-            land(index, ring, port_free_, answer.sectors);
+            land(index, ring, port_free_, answer);
         } else {
             const int axis = (landing & multicast_bit(0)) != 0 ? 0 : 1;
-            for_each_receiver(index, axis, [&](std::int32_t receiver) {
-                land(receiver, ring, port_free_, answer.sectors);
-            });
+            for_each_receiver(index, axis,
+                              [&](std::int32_t receiver) { land(receiver, ring, port_free_, answer); });
         }
     }
 }
 
 // One line's data has passed the port at `now` and goes into the SM.
-void Gpc::land(std::int32_t index, int ring, Picoseconds now, int sectors) {
+void Gpc::land(std::int32_t index, int ring, Picoseconds now, const Action& answer) {
     Slot& s = slot(index);
     Stage& stage = s.stages[static_cast<std::size_t>(ring)];
     SmState& sm = sm_state_[static_cast<std::size_t>(sm_of(index))];
-    const double part = sectors == kSectorsPerLine ? 1 : static_cast<double>(sectors) / kSectorsPerLine;
+    const double part =
+        answer.sectors == kSectorsPerLine ? 1 : static_cast<double>(answer.sectors) / kSectorsPerLine;
     sm.port_free = std::max(sm.port_free, now) + cycles(stage.in_sm * part);
-    stage.ready = std::max(stage.ready, sm.port_free);
+    stage.ready = std::max({stage.ready, sm.port_free, answer.settled});
     if (--stage.missing == 0 && s.waiting && s.math.step % kernel_.stages == ring) {
         push(stage.ready, Kind::StageReady, index);
     }

@@ -76,8 +76,6 @@ public:
     void swap_requests(std::vector<std::vector<Request>>& empty) { requests_.swap(empty); }
     std::vector<Exit>& exits() { return exits_; }
     const Demand& demand() const { return demand_; }
-    // When what has come so far has passed its port.
-    Picoseconds port_free() const { return port_free_; }
 
     // From now on keeps a list of the boxes it issues, for a RequestSink.
     void observe() { observed_ = true; }
@@ -92,6 +90,7 @@ private:
         std::uint8_t sectors;
         std::uint8_t requesters;
         std::array<std::uint16_t, kMaxRequesters> landing;
+        Picoseconds settled;
         // Of the rest.
         std::int32_t slot;
     };
@@ -142,7 +141,7 @@ private:
 
     void push(Picoseconds time, Kind kind, std::int32_t slot);
     void on_answer(Picoseconds now, const Action& answer);
-    void land(std::int32_t slot, int ring, Picoseconds now, int sectors);
+    void land(std::int32_t slot, int ring, Picoseconds now, const Action& answer);
     void begin(Picoseconds now, std::int32_t slot);
     void try_issue(Picoseconds now, std::int32_t index);
     void release_if_due(std::int32_t index);

@@ -21,10 +21,12 @@ Simulation::Simulation(const Machine& machine, const Kernel& kernel, std::span<c
       options_(options),
       sample_(machine.l2.slices_per_partition, options.lanes),
       model_(machine, sample_.factor()),
+      ports_(machine, sample_.factor()),
       window_(exchange_window(machine)) {
     for (int i = 0; i < sample_.count(); ++i) {
         lanes_.push_back(std::make_unique<Lane>(model_, options.seed, sample_.lane(i)));
         lanes_.back()->observe(options.observer);
+        all_lanes_.push_back(lanes_.back().get());
     }
     const auto gpcs = static_cast<std::size_t>(machine.gpcs);
     answers_.assign(lanes_.size(), std::vector<std::vector<Answer>>(gpcs));
@@ -136,7 +138,7 @@ bool Simulation::run_window(Executor& executor) {
         }
     });
     exchange();
-    hold_back();
+    if (ports_.hold_back()) ports_.end_window(now_ - window_, all_lanes_);
     cycles_ += static_cast<double>(window_) / cycle_ps_;
     if (sink_ != nullptr) show_issued();
     if (counted_) counted_(now_ - launched_at_, events());
@@ -169,15 +171,6 @@ void Simulation::run_lane(std::size_t number) {
 void Simulation::exchange() {
     for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->swap_answers(answers_[i]);
     for (std::size_t i = 0; i < gpcs_.size(); ++i) gpcs_[i]->swap_requests(requests_[i]);
-}
-
-// Tells the slices which GPCs' ports are behind, as far as is known at the end of a window.
-void Simulation::hold_back() {
-    if (machine_.bandwidth.gpc_queue_ns <= 0) return;
-    const MemoryTiming& t = model_.timing;
-    std::vector<Picoseconds> from;
-    for (const auto& gpc : gpcs_) from.push_back(gpc->port_free() - t.gpc_queue - t.slice_to_sm);
-    for (const auto& lane : lanes_) lane->hold_back(from);
 }
 
 // Has no unit anything to do, and nothing on its way to it?

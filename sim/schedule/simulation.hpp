@@ -15,6 +15,7 @@
 #include "counters/counters.hpp"
 #include "kernel/kernel.hpp"
 #include "machine/machine.hpp"
+#include "memory/gpc_ports.hpp"
 #include "memory/lane.hpp"
 #include "schedule/dispatcher.hpp"
 #include "schedule/gpc.hpp"
@@ -80,7 +81,6 @@ private:
     void run_gpc(std::size_t gpc);
     void run_lane(std::size_t lane);
     void exchange();
-    void hold_back();
     bool all_idle() const;
     void refill();
     void show_issued();
@@ -97,6 +97,8 @@ private:
     MemoryModel model_;
     std::unique_ptr<Work> work_;
     std::vector<std::unique_ptr<Lane>> lanes_;
+    std::vector<Lane*> all_lanes_;
+    GpcPorts ports_;
     std::vector<std::unique_ptr<Gpc>> gpcs_;
     // On their way between windows.
     std::vector<std::vector<std::vector<Answer>>> answers_;    // of a lane, to each GPC

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "memory/gpc_ports.hpp"
 #include "memory/lane.hpp"
 #include "trace/expand.hpp"
 
@@ -15,6 +16,7 @@ namespace l2lens {
 namespace {
 
 constexpr std::size_t kMostPending = std::size_t{1} << 20;  // requests, before the lanes run
+constexpr Picoseconds kLongWindow = Picoseconds{1} << 20;   // 1 us, where windows do not matter
 
 // A share of the recorded lanes on another machine's; whole lanes, at least one.
 int lanes_to_simulate(const TraceHeader& header, const Machine& machine) {
@@ -41,17 +43,22 @@ public:
           sample_(machine.l2.slices_per_partition, lanes_to_simulate(reader.header(), machine)),
           model_(machine, sample_.factor()),
           expand_(machine, model_.map, sample_, reader.header().tensors),
+          ports_(machine, sample_.factor()),
+          window_(exchange_window(machine)),
           queues_(static_cast<std::size_t>(sample_.count())) {
         const std::uint64_t seed = options.seed.value_or(reader.header().seed);
-        for (int i = 0; i < sample_.count(); ++i)
-            queues_[static_cast<std::size_t>(i)].lane = std::make_unique<Lane>(model_, seed, sample_.lane(i));
+        for (int i = 0; i < sample_.count(); ++i) {
+            Queue& queue = queues_[static_cast<std::size_t>(i)];
+            queue.lane = std::make_unique<Lane>(model_, seed, sample_.lane(i));
+            lanes_.push_back(queue.lane.get());
+        }
     }
 
     ReplayResult run() {
         RecordBatch batch;
         while (reader_.next(batch)) add(batch);
         run_lanes();
-        executor_.for_each(queues_.size(), [&](std::size_t i) { queues_[i].drain(machine_.gpcs); });
+        while (!all_idle()) run_window(ports_.hold_back() ? window_ : kLongWindow);
         return result();
     }
 
@@ -61,30 +68,25 @@ private:
         Request request;
     };
 
-    // A lane shares nothing with the others, so it works its queue off alone.
+    // A lane and what is to be handed to it, by windows.
     struct Queue {
         std::unique_ptr<Lane> lane;
         std::vector<Pending> pending;
-        Picoseconds now = 0;
+        std::size_t handed_in = 0;  // of them
         Picoseconds last = 0;
 
-        void run(int gpcs) {
-            for (const Pending& p : pending) {
-                if (p.window > now) run_until(p.window);
-                lane->submit(p.request);
-                last = std::max(last, p.request.time);
+        void run_until(Picoseconds end, int gpcs) {
+            for (; handed_in < pending.size() && pending[handed_in].window < end; ++handed_in) {
+                if (pending[handed_in].window > 0) lane->run_until(pending[handed_in].window);
+                lane->submit(pending[handed_in].request);
+                last = std::max(last, pending[handed_in].request.time);
             }
-            pending.clear();
-            note_answers(gpcs);
-        }
-        void drain(int gpcs) {
-            constexpr Picoseconds kStride = Picoseconds{1} << 20;  // 1 us
-            while (!lane->idle()) run_until(now + kStride);
-            note_answers(gpcs);
-        }
-        void run_until(Picoseconds end) {
             lane->run_until(end);
-            now = end;
+            note_answers(gpcs);
+        }
+        void forget_handed_in() {
+            pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(handed_in));
+            handed_in = 0;
         }
         void note_answers(int gpcs) {
             for (int gpc = 0; gpc < gpcs; ++gpc) {
@@ -149,6 +151,7 @@ private:
             line.operation == Operation::Read && line.path == Path::Tma ? Fetch::Tensor : Fetch::Plain;
         request.receivers = line.receivers;
         queues_[static_cast<std::size_t>(lane)].pending.push_back({line.window, request});
+        last_window_ = std::max(last_window_, line.window);
         ++pending_;
         ++requests_;
     }
@@ -160,9 +163,34 @@ private:
         if (pending_ >= kMostPending) run_lanes();
     }
 
+    // To the end of the window before the last record's, of which more may come.
     void run_lanes() {
-        executor_.for_each(queues_.size(), [&](std::size_t i) { queues_[i].run(machine_.gpcs); });
+        const Picoseconds end = last_window_ / window_ * window_;
+        if (end <= now_) return;
+        if (ports_.hold_back()) {
+            while (now_ < end) run_window(window_);
+        } else {
+            run_window(end - now_);
+        }
         pending_ = 0;
+        for (Queue& queue : queues_) {
+            queue.forget_handed_in();
+            pending_ += queue.pending.size();
+        }
+    }
+
+    // Lanes meet only in the GPCs' ports: while these hold nothing back, a window may be as long as it likes.
+    void run_window(Picoseconds length) {
+        const Picoseconds begin = now_;
+        now_ += length;
+        executor_.for_each(queues_.size(), [&](std::size_t i) { queues_[i].run_until(now_, machine_.gpcs); });
+        if (ports_.hold_back()) ports_.end_window(begin, lanes_);
+    }
+
+    bool all_idle() const {
+        return std::all_of(queues_.begin(), queues_.end(), [](const Queue& queue) {
+            return queue.handed_in == queue.pending.size() && queue.lane->idle();
+        });
     }
 
     ReplayResult result() const {
@@ -193,7 +221,12 @@ private:
     LaneSample sample_;
     MemoryModel model_;
     BoxExpander expand_;
+    GpcPorts ports_;
+    Picoseconds window_;
+    Picoseconds now_ = 0;
+    Picoseconds last_window_ = 0;  // of a record
     std::vector<Queue> queues_;
+    std::vector<Lane*> lanes_;
     std::size_t pending_ = 0;
     std::uint64_t since_asked_ = 0;
     std::uint64_t records_ = 0;

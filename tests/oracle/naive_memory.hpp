@@ -35,7 +35,7 @@ public:
           slices_(static_cast<std::size_t>(machine.partitions)),
           answers_(static_cast<std::size_t>(machine.gpcs)),
           random_(seed, static_cast<std::uint64_t>(number)) {
-        t_.dram += static_cast<Picoseconds>(t_.dram_jitter_ps * std::log(lines_per_simulated_line));
+        late_jitters_ = std::log(lines_per_simulated_line);
     }
 
     void submit(const Request& request) {
@@ -70,6 +70,7 @@ private:
     struct Entry {
         Request request;
         std::vector<std::uint16_t> landing;
+        Picoseconds settled = 0;
         Picoseconds open_until = std::numeric_limits<Picoseconds>::max();
         bool has_left_output = false;
         bool asked_home = false;
@@ -79,6 +80,7 @@ private:
     struct Fill {
         int partition = 0;
         std::vector<EntryPtr> waiting;
+        Picoseconds settled_at_home = 0;
     };
     using FillPtr = std::shared_ptr<Fill>;
 
@@ -87,7 +89,8 @@ private:
         SectorMask valid = 0;
         SectorMask dirty = 0;
         Picoseconds ready = 0;
-        FillPtr fill;  // the last one asked for, until it has arrived
+        Picoseconds settled = 0;  // when the lines of its box that are not simulated are there, too
+        FillPtr fill;             // the last one asked for, until it has arrived
     };
 
     // A request behind the coalescer; a read has an entry.
@@ -108,6 +111,8 @@ private:
         Picoseconds output_free = 0;
         Picoseconds link_free = 0;
         Picoseconds dram_free = 0;
+        double dram_load = 0;
+        Picoseconds dram_load_of = 0;
         int far_lines = 0;
         std::uint64_t sectors = 0;
     };
@@ -151,8 +156,7 @@ private:
         const SectorMask dirty = set.back().dirty;
         set.pop_back();
         if (dirty == 0) return;
-        events_[Event::WritebackSectors] += counted(dirty);
-        serve(slice.dram_free, now, size(dirty) * t_.dram_sector);
+        write_back(now, slice, dirty);
     }
 
     // The line, there or new and empty, as the youngest of its set.
@@ -170,13 +174,48 @@ private:
         return set.front();
     }
 
-    Picoseconds read_dram(Slice& slice, Picoseconds from, SectorMask sectors) {
+    void write_back(Picoseconds now, Slice& slice, SectorMask dirty) {
+        events_[Event::WritebackSectors] += counted(dirty);
+        serve(slice.dram_free, now, size(dirty) * t_.dram_sector);
+        dram_load_with(slice, now, size(dirty) * t_.dram_sector);
+    }
+
+    // The share of the last 2 us that DRAM was busy; what is x us old counts 2 / (2 + x).
+    static double dram_load_with(Slice& slice, Picoseconds now, Picoseconds job) {
+        const Picoseconds passed = std::max(now - slice.dram_load_of, Picoseconds{0});
+        slice.dram_load *= 2e6 / (2e6 + static_cast<double>(passed));
+        slice.dram_load += static_cast<double>(job) / 2e6;
+        slice.dram_load_of += passed;
+        return std::min(slice.dram_load, 1.0);
+    }
+
+    struct Data {
+        Picoseconds ready;
+        Picoseconds settled;
+    };
+
+    // In units of 256 ps.
+    static Picoseconds settled_after(Picoseconds ready, Picoseconds settled) {
+        return settled > ready ? ready + (settled - ready) / 256 * 256 : ready;
+    }
+
+    static void arrive_in(Line& line, const Data& data) {
+        const Picoseconds settled = std::max(line.settled, data.settled);
+        line.ready = std::max(line.ready, data.ready);
+        line.settled = settled_after(line.ready, settled);
+    }
+
+    Data read_dram(Slice& slice, Picoseconds from, SectorMask sectors) {
         events_[Event::FillSectors] += counted(sectors);
         serve(slice.dram_free, from, size(sectors) * t_.dram_sector);
+        const double load = dram_load_with(slice, from, size(sectors) * t_.dram_sector);
+        const double jitter = t_.dram_jitter_ps + load * t_.dram_jitter_load_ps;
         // The quantile at the middle of the i-th of 4096 parts of Exp(1), as a float.
         const auto part = static_cast<double>(random_.next() >> 52);
         const auto quantile = static_cast<double>(static_cast<float>(-std::log(1.0 - (part + 0.5) / 4096)));
-        return slice.dram_free + t_.dram + static_cast<Picoseconds>(t_.dram_jitter_ps * quantile);
+        const Picoseconds ready =
+            slice.dram_free + t_.dram + static_cast<Picoseconds>(load * t_.dram_load_ps + jitter * quantile);
+        return {ready, ready + static_cast<Picoseconds>(jitter * late_jitters_)};
     }
 
     // Sectors of the aligned blocks of `bytes` in which a sector is missing.
@@ -341,7 +380,8 @@ private:
         events_[Event::TexReadPromoted] += counted(fetched) - counted(missing);
         line.valid |= fetched;
         if (&home_slice(request.line) == &slice) {
-            line.ready = std::max(line.ready, read_dram(slice, now + t_.miss, fetched));
+            arrive_in(line, read_dram(slice, now + t_.miss, fetched));
+            entry->settled = line.settled;
             answer_at(line.ready, slice, entry);
         } else {
             ask_home(now, slice, entry, line, fetched);
@@ -349,6 +389,7 @@ private:
     }
 
     void hit(Picoseconds now, Slice& slice, const EntryPtr& entry, const Line& line) {
+        entry->settled = line.settled;
         if (line.fill) {
             line.fill->waiting.push_back(entry);
         } else if (line.ready > now + t_.hit) {
@@ -384,10 +425,12 @@ private:
         events_[Event::FabricReadMisses] += counted(missing);
         Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
         if (missing != 0) {
-            ready = read_dram(home, looked_up + t_.miss, missing);
-            line.ready = std::max(line.ready, ready);
+            const Data data = read_dram(home, looked_up + t_.miss, missing);
+            ready = data.ready;
+            arrive_in(line, data);
             line.valid |= missing;
         }
+        fill->settled_at_home = line.settled;
         at(ready, [this, number, sectors, fill](Picoseconds then) { reply(then, number, sectors, fill); });
     }
 
@@ -402,13 +445,17 @@ private:
             left = std::max(left, home.output_free);
         }
         const Picoseconds arrival = left + t_.fabric_reply;
+        const Picoseconds settled = arrival + std::max(fill->settled_at_home - now, Picoseconds{0});
         Slice& slice = slices_[static_cast<std::size_t>(fill->partition)];
         if (Line* line = find(slice, number); line != nullptr && line->fill == fill) {
             line->fill = nullptr;
             line->ready = arrival;
+            line->settled = settled_after(arrival, settled);
         }
-        for (auto entry = fill->waiting.rbegin(); entry != fill->waiting.rend(); ++entry)
+        for (auto entry = fill->waiting.rbegin(); entry != fill->waiting.rend(); ++entry) {
+            (*entry)->settled = settled;
             answer_at(arrival, slice, *entry);
+        }
     }
 
     // In order: what waits for its GPC holds up what is behind it.
@@ -432,6 +479,7 @@ private:
         }
         Answer out;
         out.time = left + t_.slice_to_sm;
+        out.settled = std::max(left, entry->settled) + t_.slice_to_sm;
         out.requesters = static_cast<std::uint8_t>(entry->landing.size());
         std::copy(entry->landing.begin(), entry->landing.end(), out.landing.begin());
         out.sectors = static_cast<std::uint8_t>(sectors);
@@ -467,7 +515,7 @@ private:
         Line& line = touch(now, home, request.line);
         const SectorMask fetched = without(request.partial, line.valid);
         if (fetched != 0) {
-            line.ready = std::max(line.ready, read_dram(home, now + t_.miss, fetched));
+            arrive_in(line, read_dram(home, now + t_.miss, fetched));
             events_[missed] += counted(fetched);
         }
         line.valid |= request.sectors;
@@ -481,14 +529,14 @@ private:
         for (Line& line : home.sets[map_.set(number)])
             if (line.dirty != 0) dirty.push_back(&line);
         if (dirty.size() <= static_cast<std::size_t>(machine_.l2.dirty_ways)) return;
-        events_[Event::WritebackSectors] += counted(dirty.back()->dirty);
-        serve(home.dram_free, now, size(dirty.back()->dirty) * t_.dram_sector);
+        write_back(now, home, dirty.back()->dirty);
         dirty.back()->dirty = 0;
     }
 
     const Machine& machine_;
     const AddressMap& map_;
     MemoryTiming t_;
+    double late_jitters_;
     std::vector<Slice> slices_;
     std::map<std::pair<std::int64_t, std::uint64_t>, std::pair<Picoseconds, Handler>> queue_;
     std::uint64_t sequence_ = 0;

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom when the fabric or a GPC's port is full? SMs of one side read data that the L2 keeps, or
-// more than their side keeps, half of it from the other side (traces/h200/far.csv). The limits that answer it
-// are not in the machine file yet (docs/fidelity.md): with them the model does what the GPU does here and in
-// shares.csv.
+// Who waits for whom when the fabric, DRAM or a GPC's port is full? SMs read data that the L2 keeps, more
+// than their side keeps, half of it from the other side, or data from DRAM (traces/h200/far.csv).
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "load/machine_file.hpp"
 #include "schedule/simulation.hpp"
 #include "support/catch.hpp"
 #include "support/kernels.hpp"
-#include "support/limits.hpp"
 #include "support/recorded.hpp"
 
 using namespace l2lens;
@@ -154,17 +152,17 @@ Shares far_and_near(const Machine& machine, int far_in_flight, int near_in_fligh
 }  // namespace
 
 TEST_CASE("One side gets over the fabric what it got on the GPU") {
-    const Machine machine = test::h200_with_limits();
+    const Machine machine = load_machine("h200");
     for (const int in_flight : {2, 4}) {
         INFO(in_flight << " copies in flight");
         Readers far{sms_of_side(machine, 1), 0, in_flight, recorded("far", in_flight)};
         far.bytes = share_of_44_mib(far.sms.size());
-        CHECK(Copies({far}).rates(machine)[0] == Approx(far.recorded).epsilon(0.05));
+        CHECK(Copies({far}).rates(machine)[0] == Approx(far.recorded).epsilon(0.07));
     }
 }
 
 TEST_CASE("Near readers wait behind far ones as on the GPU, when their slices have all lines under way") {
-    const Machine machine = test::h200_with_limits();
+    const Machine machine = load_machine("h200");
     for (const int near : {1, 2, 4}) {
         INFO("8 far copies in flight, " << near << " near ones");
         const Shares shares = far_and_near(machine, 8, near);
@@ -177,7 +175,7 @@ TEST_CASE("Near readers wait behind far ones as on the GPU, when their slices ha
 }
 
 TEST_CASE("Far readers wait behind near ones whose GPCs' ports are full") {
-    Machine machine = test::h200_with_limits();
+    Machine machine = load_machine("h200");
     const double recorded_far = recorded("far_and_near", 2, "bytes_per_ns", 8);
     CHECK(far_and_near(machine, 2, 8).far == Approx(recorded_far).epsilon(0.06));
     machine.bandwidth.gpc_queue_ns = 0;
@@ -190,4 +188,65 @@ TEST_CASE("What SMs read does not leave by the port of the replies to the other 
         const double alone = recorded("near", static_cast<int>(row["near_in_flight"]));
         CHECK(row["near_bytes_per_ns"] == Approx(alone).epsilon(0.02));
     }
+}
+
+namespace {
+
+// `count` SMs, spread over the GPU, that read what the L2 does not have.
+Readers streaming(int count, const test::RecordedCells& row) {
+    constexpr std::int64_t kOfAll = std::int64_t{528} << 20;
+    Readers readers{{},
+                    kOfAll / count / kCopyBytes * kCopyBytes,
+                    static_cast<int>(row["in_flight"]),
+                    row["bytes_per_ns"]};
+    for (int i = 0; i < count; ++i) readers.sms.push_back(i * 132 / count);
+    return readers;
+}
+
+std::vector<int> tpcs(const Machine& machine, int half) {
+    std::vector<int> sms;
+    for (int sm = 0; sm < static_cast<int>(machine.sms.size()); ++sm)
+        if (sm / 2 % 2 == half) sms.push_back(sm);
+    return sms;
+}
+
+}  // namespace
+
+TEST_CASE("A box from DRAM takes longer the busier DRAM is, as on the GPU") {
+    const Machine machine = load_machine("h200");
+    std::vector<double> times;
+    for (const char* set : {"few_rows", "streaming_rows"}) {
+        for (const auto& row : test::recorded_rows("far.csv", {{"set", set}, {"in_flight", "1"}})) {
+            INFO(row["readers"] << " SMs with a copy in flight each");
+            const Readers readers = streaming(static_cast<int>(row["readers"]), row);
+            const double rate = Copies({readers}).rates(machine)[0];
+            CHECK(rate == Approx(readers.recorded).epsilon(0.06));
+            times.push_back(static_cast<double>(kCopyBytes) / rate);
+        }
+    }
+    REQUIRE(times.size() == 5);
+    CHECK(times.back() - times.front() == Approx(935 - 687).epsilon(0.25));  // ns
+}
+
+TEST_CASE("Readers of what the L2 has wait behind those of DRAM as on the GPU") {
+    Machine machine = load_machine("h200");
+    const auto near_rate = [&](const test::RecordedCells& row) {
+        Readers from_dram{tpcs(machine, 0), std::int64_t{4} << 20, static_cast<int>(row["in_flight"]),
+                          row["bytes_per_ns"]};
+        Readers near{tpcs(machine, 1), 0, static_cast<int>(row["near_in_flight"]), row["near_bytes_per_ns"]};
+        near.bytes = (near.in_flight + 1) * kCopyBytes;
+        return Copies({from_dram, near}).rates(machine)[1];
+    };
+    for (const char* in_flight : {"6", "8", "12"}) {
+        for (const auto& row : test::recorded_rows(
+                 "far.csv",
+                 {{"set", "streaming_and_near"}, {"in_flight", in_flight}, {"near_in_flight", "1"}})) {
+            INFO(in_flight << " copies from DRAM in flight");
+            CHECK(near_rate(row) == Approx(row["near_bytes_per_ns"]).epsilon(0.15));
+        }
+    }
+    machine.l2.far_lines = 0;
+    for (const auto& row : test::recorded_rows(
+             "far.csv", {{"set", "streaming_and_near"}, {"in_flight", "12"}, {"near_in_flight", "1"}}))
+        CHECK(near_rate(row) > 1.5 * row["near_bytes_per_ns"]);
 }

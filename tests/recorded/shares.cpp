@@ -11,7 +11,6 @@
 #include "schedule/simulation.hpp"
 #include "support/catch.hpp"
 #include "support/kernels.hpp"
-#include "support/limits.hpp"
 #include "support/recorded.hpp"
 
 using namespace l2lens;
@@ -161,7 +160,7 @@ TEST_CASE("Each SM gets what it got on the GPU, however much is in flight") {
 
 // 1.41 and 1.44 on the GPU; 1.02 and 1.3 where data for a GPC whose port is full does not wait in the slices.
 TEST_CASE("With all limits CPCs take turns as on the GPU") {
-    const Machine machine = test::h200_with_limits();
+    const Machine machine = load_machine("h200");
     for (const int depth : {8, 12}) {
         INFO(depth << " copies in flight");
         CHECK(of_four_over_six(simulated(machine, depth)) ==

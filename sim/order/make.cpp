@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a name to a sequence: [outer_fastest:][REMAP+...]ORDER, each part a name with its parameters after
 // colons.
+#include <algorithm>
 #include <array>
 #include <ranges>
 #include <utility>
@@ -80,6 +81,13 @@ void check_launched(Index launched) {
     if (launched > kMostLaunched)
         throw BadInput("the order launches " + std::to_string(launched) + " CTAs with its padding; at most " +
                        std::to_string(kMostLaunched) + " are taken");
+}
+
+bool follows_from_kernel(std::string_view name) {
+    const std::string_view last = split_at(split_outer(name).plane, '+').back();
+    return std::ranges::any_of(order_rows(), [&](const OrderRow& row) {
+        return row.info.of_kernel && row.info.name == split_at(last, ':').front();
+    });
 }
 
 TileSequence make_order(std::string_view name, GridShape grid, const OrderContext& context) {

@@ -23,6 +23,9 @@ function kernel(p)
     -- Elements of an SM a cycle of a pass that re-reads: for both sums, or for the mean or the variance alone. From the
     -- times of gpu/kernels' launches in 16 and 32 chunks, which the L2 serves (traces/h200/layernorm.csv).
     local elements = p.passes == 3 and 19 or 15
+    -- A row that is held: what the warps of gpu/kernels' layernorm_held issue, an instruction a cycle for each of four
+    -- schedulers. ptxas 13.0 makes 368, 496, 712, 1208, 2160 of them for 1, 2, 4, 8, 16 pieces a thread.
+    local issued = (256 * p.warps + 118 * cdiv(cdiv(p.cols * sizeof(p.dtype), 16), 32)) / 4
     local uneven = p.passes > 1 and 400 or 0  -- cycles by which steps of equal work differ: see softmax.lua
     -- Registers of gpu/kernels: a row that is held takes four per 16 B of a thread.
     local held = cdiv(p.cols * sizeof(p.dtype), 16 * 32 * p.warps)
@@ -41,7 +44,7 @@ function kernel(p)
             local phases = {}
             local function add(count, columns, loads, stores)
                 table.insert(phases, {count = count, loads = loads, stores = stores,
-                                      cycles = uneven > 0 and max(0, columns / elements - uneven / 2) or 0})
+                                      cycles = p.passes == 1 and issued * columns / p.cols or max(0, columns / elements - uneven / 2)})
             end
             for pass = 2, p.passes do
                 local whole = p.cols // width

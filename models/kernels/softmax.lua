@@ -19,14 +19,16 @@ function kernel(p)
     local X, Y = tensor("X", {p.rows, p.cols}, p.dtype), tensor("Y", {p.rows, p.cols}, p.dtype)
     local chunk = cdiv(p.cols, p.chunks)
     local width = min(p.cols, p.warps * 32 * 4 * 16 // sizeof(p.dtype))  -- four loads of 16 B in flight per thread
-    -- A row that is held: what the warps of gpu/kernels' softmax_held issue, an instruction a cycle for each of four
-    -- schedulers. ptxas 13.0 makes 288, 384, 576, 992, 1840 of them for 1, 2, 4, 8, 16 pieces a thread.
-    local pieces = cdiv(p.cols * sizeof(p.dtype), 16)
-    local issued = (185 * p.warps + 103 * cdiv(pieces, 32)) / 4
+    -- What the warps of gpu/kernels' softmax_held issue, an instruction a cycle for each of four schedulers: ptxas 13.0
+    -- makes 288, 384, 576, 992, 1840 of them for 1, 2, 4, 8, 16 pieces of 16 B a thread. What does not grow with the pieces
+    -- are the two reductions over the CTA.
+    local reductions, piece = 185 * p.warps / 4, 103 / 4
+    local issued = reductions + piece * cdiv(p.cols * sizeof(p.dtype), 16 * 32)
     local exponentials = 16  -- of an SM a cycle: CUDA C++ Programming Guide, arithmetic throughput, cc 9.0
-    -- Elements of an SM a cycle of a pass that re-reads: the maximum and the sum together, the maximum alone, the sum.
-    -- From the times of gpu/kernels' launches in 16 and 32 chunks, which the L2 serves (traces/h200/softmax.csv).
-    local both, maximum, sum = 11, 20, exponentials
+    -- Elements of an SM a cycle of a pass that re-reads: the maximum and the sum together, the maximum alone, the sum; of
+    -- the pass that writes. The first two are from the times of gpu/kernels' launches in 8 to 32 chunks, which the L2
+    -- serves (traces/h200/softmax.csv): 12.4 to 12.8, and 26.
+    local both, maximum, sum, written = 12.8, 26, exponentials, 16 * 32 / sizeof(p.dtype) / piece
     -- The CTAs of an SM take turns at its issue slots, so that steps of equal work differ by so many cycles. Without,
     -- CTAs that read the same row stay in step and merge two thirds of their requests; on an H200 it is a third.
     local uneven = p.passes > 1 and 400 or 0
@@ -49,13 +51,18 @@ function kernel(p)
                 return {{loads = {box(X, at, whole)}, stores = {box(Y, at, whole)}, cycles = max(issued, p.cols / exponentials)}}
             end
             local phases = {}
-            local function walk(from, stop, size, rate, stores)
-                local steps = (stop - from) // size
+            local function walk(from, stop, size, rate, stores, before)
                 local function add(at, count, columns)
                     local there = box(X, {row, at}, {1, columns}, {0, columns})
                     table.insert(phases, {count = count, loads = {there},
                                           stores = stores and {box(Y, {row, at}, {1, columns}, {0, columns})} or {},
-                                          cycles = max(0, columns / rate - uneven / 2)})
+                                          cycles = max(0, (before or 0) + columns / rate - uneven / 2)})
+                    before = 0
+                end
+                local steps = (stop - from) // size
+                if before and steps > 0 then
+                    add(from, 1, size)
+                    from, steps = from + size, steps - 1
                 end
                 if steps > 0 then add(from, steps, size) end
                 if from + steps * size < stop then add(from + steps * size, 1, stop - from - steps * size) end
@@ -63,7 +70,7 @@ function kernel(p)
             if p.passes == 3 then walk(0, p.cols, width, maximum, false) end
             walk(0, p.cols, width, p.passes == 3 and sum or both, false)
             local first, stop = c * chunk, min(p.cols, (c + 1) * chunk)
-            walk(first, stop, min(chunk, width), both, true)
+            walk(first, stop, min(chunk, width), written, true, reductions)
             return phases
         end,
     }

@@ -20,14 +20,14 @@ function kernel(p)
     local chunk = cdiv(p.cols, p.chunks)
     -- Four loads of 16 B in flight per thread; a row in registers is all in flight at once.
     local width = p.passes == 1 and p.cols or min(p.cols, p.warps * 32 * 4 * 16 // sizeof(p.dtype))
-    -- Elements of an SM a cycle of a pass that re-reads: for both sums, or for the mean or the variance alone. From the
-    -- times of gpu/kernels' launches in 8 to 32 chunks, which the L2 serves (traces/h200/layernorm.csv).
-    local elements = p.passes == 3 and 23.5 or 21
-    -- What the warps of gpu/kernels' layernorm_held issue, an instruction a cycle for each of four schedulers: ptxas 13.0
-    -- makes 368, 496, 712, 1208, 2160 of them for 1, 2, 4, 8, 16 pieces of 16 B a thread. What does not grow with the
-    -- pieces are the two reductions over the CTA.
-    local reductions, piece = 256 * p.warps / 4, 118 / 4
-    local written = 16 * 32 / sizeof(p.dtype) / piece  -- elements a cycle of the pass that writes
+    -- What the warps of gpu/kernels' layernorm_held issue: ptxas 13.0 makes 368, 496, 712, 1208, 2160 instructions for 1, 2, 4,
+    -- 8, 16 pieces of 16 B a thread. What does not grow with the pieces are the two reductions over the CTA. The four
+    -- schedulers of an SM issue in 0.91 of the cycles, as softmax's rows say (softmax.lua).
+    local a_cycle = 4 * 0.91
+    local reductions, piece = 256 * p.warps / a_cycle, 118 / a_cycle
+    -- Elements of an SM a cycle of a pass that re-reads, for both sums, or for the mean or the variance alone, from the times of
+    -- gpu/kernels' launches in 8 to 32 chunks, which the L2 serves (traces/h200/layernorm.csv); of the pass that writes.
+    local elements, written = p.passes == 3 and 23.9 or 21.9, 16 * 32 / sizeof(p.dtype) / piece
     local uneven = p.passes > 1 and 400 or 0  -- cycles by which steps of equal work differ: see softmax.lua
     -- Registers of gpu/kernels: a row that is held takes four per 16 B of a thread.
     local held = cdiv(p.cols * sizeof(p.dtype), 16 * 32 * p.warps)

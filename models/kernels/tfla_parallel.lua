@@ -35,14 +35,14 @@ function kernel(p)
     local values, dk_steps = cdiv(p.dhv, p.bdv), cdiv(p.dqk, p.bdk)
     local key_flops, value_flops = 2 * p.bq * p.bkv * p.bdk, 2 * p.bq * p.bkv * p.bdv
 
-    -- What a warp of gpu/kernels' tfla_parallel issues, from the sizes that ptxas 13.0 gives it with and without a part: for
-    -- a tile of queries and keys, for the scores' weights and the values, for the state, before and after. A
-    -- warp waits four cycles for the result of the instruction before (Jia et al., arXiv 1804.06826), so that each of the
-    -- four schedulers issues in w / 4 of the cycles when w warps are there to choose from. Its mma.sync run at 0.63 of the rate
-    -- of wgmma (Luo et al., arXiv 2402.13499).
+    -- What a warp of gpu/kernels' tfla_parallel issues for a tile of 64 queries and 64 keys on four warps, from the sizes that
+    -- ptxas 13.0 gives the kernel with and without a part: 280 for loading and multiplying keys, 790 for weights and values,
+    -- 608 for the state, 640 for the gate, some 600 before and after. A warp waits four cycles for the result of the instruction
+    -- before (Jia et al., arXiv 1804.06826), so that each of the four schedulers issues in w / 4 of the cycles when it has w
+    -- warps to choose from. Its mma.sync run at 0.63 of the rate of wgmma (Luo et al., arXiv 2402.13499).
     local registers = min(255, p.bq * (p.bkv + 2 * p.bdv) // (p.warps * 32) + 72)  -- as many CTAs as were measured to fit
     local resident = 65536 // (cdiv(registers, 8) * 8 * 32 * p.warps)
-    local slots = p.warps / 4 / min(1, resident * p.warps / 4 / 4)
+    local slots = p.bq * p.bkv / (64 * 64) / min(1, max(1, resident) * p.warps / 16)
     local function issued(instructions) return instructions * slots end
     local mma = (1 / 0.63 - 1) / 4096
     -- The state's fp32 come four loads of 16 B of a thread at a time.
@@ -73,13 +73,13 @@ function kernel(p)
                                                box(V, {b, key, v}, {1, p.bkv, p.bdv})}})
             end
             table.insert(phases, {loads = {box(M, {b, c}, {1, 1})}})
-            for dk = 0, dk_steps - 1 do
-                local function state(k) return box(C, {b, c, dk * p.bdk + k * deep, v}, {1, 1, deep, p.bdv}, {0, 0, deep, 0}) end
-                table.insert(phases, {loads = {box(Q, {b, first, dk * p.bdk}, {1, p.bq, p.bdk}), state(0)}})
-                if batches > 1 then table.insert(phases, {count = batches - 1, loads = {state(1)}}) end
-                table.insert(phases, {flops = 2 * p.bq * p.bdk * p.bdv, cycles = issued(608),
-                                      loads = {box(N, {b, c, dk * p.bdk}, {1, 1, p.bdk})}})
+            for batch = 0, batches - 1 do
+                local state = box(C, {b, c, batch * deep, v}, {1, 1, min(deep, p.bdk - batch * deep), p.bdv},
+                                  {0, 0, p.bdk, 0})
+                table.insert(phases, {count = dk_steps, loads = batch == 0 and {queries, state} or {state}})
             end
+            table.insert(phases, {count = dk_steps, flops = 2 * p.bq * p.bdk * p.bdv, cycles = issued(608),
+                                  loads = {box(N, {b, c, 0}, {1, 1, p.bdk}, {0, 0, p.bdk})}})
             local out = {1, p.bq, p.bdv}
             if G then  -- a piece of 16 B a thread, which waits for the store of the one before: they might be one place
                 local rows = min(p.bq, max(1, p.warps * 32 * 16 // (p.bdv * sizeof(p.dtype))))

@@ -83,7 +83,7 @@ public:
         for (const Phase& phase : program.phases)
             for (const BoxWalk& box : phase.loads) add(box, phase.count, ids);
         std::ranges::sort(ids);
-        ids.erase(std::ranges::unique(ids).begin(), ids.end());
+        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
         return ids;
     }
     const std::vector<Region>& all() const { return regions_; }
@@ -122,7 +122,7 @@ public:
         for (auto& tensor : cuts_) {
             for (std::vector<std::int64_t>& cuts : tensor) {
                 std::ranges::sort(cuts);
-                cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
+                cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
             }
         }
     }
@@ -191,7 +191,7 @@ Pairs cells_of_tiles(const std::vector<std::vector<std::uint32_t>>& regions_of_t
         for (const std::uint32_t region : regions)
             own.insert(own.end(), cells_of_region[region].begin(), cells_of_region[region].end());
         std::ranges::sort(own);
-        own.erase(std::ranges::unique(own).begin(), own.end());
+        own.erase(std::unique(own.begin(), own.end()), own.end());
         pairs.cell.insert(pairs.cell.end(), own.begin(), own.end());
         check_pairs(pairs.cell.size());
         pairs.first.push_back(static_cast<std::uint32_t>(pairs.cell.size()));

@@ -3,7 +3,6 @@
 // colons.
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <utility>
 
 #include "base/error.hpp"
@@ -110,7 +109,8 @@ TileSequence make_order(std::string_view name, GridShape grid, const OrderContex
     } else {
         sequence = row_major({}, grid, context);  // a remap alone stands before the plain order
     }
-    for (const Part& part : std::views::reverse(parts)) sequence = remapped(sequence, part, grid, context);
+    std::reverse(parts.begin(), parts.end());  // the one next to the order first
+    for (const Part& part : parts) sequence = remapped(sequence, part, grid, context);
     return sequence;
 }
 

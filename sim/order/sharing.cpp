@@ -253,7 +253,7 @@ private:
                 if (q != p) used_.push_back(q);
         }
         std::ranges::sort(used_);
-        used_.erase(std::ranges::unique(used_).begin(), used_.end());
+        used_.erase(std::unique(used_.begin(), used_.end()), used_.end());
         double rent = 0;
         for (const Vertex q : used_)
             rent += static_cast<double>(graph_.bytes(q)) *
@@ -308,7 +308,7 @@ SharedPieces part_of(const SharedPieces& shared, const std::vector<Vertex>& tile
     for (const Vertex t : tiles)
         pieces.insert(pieces.end(), shared.of_tile(t).begin(), shared.of_tile(t).end());
     std::ranges::sort(pieces);
-    pieces.erase(std::ranges::unique(pieces).begin(), pieces.end());
+    pieces.erase(std::unique(pieces.begin(), pieces.end()), pieces.end());
     SharedPieces part{0, 0, {0}, {}, {}};
     for (const Vertex p : pieces) part.bytes.push_back(shared.bytes[p]);
     for (const Vertex t : tiles) {
@@ -398,7 +398,7 @@ SharedPieces of_clusters(const SharedPieces& shared, ClusterShape cluster) {
             }
         }
         std::ranges::sort(own);
-        own.erase(std::ranges::unique(own).begin(), own.end());
+        own.erase(std::unique(own.begin(), own.end()), own.end());
         merged.piece.insert(merged.piece.end(), own.begin(), own.end());
         merged.first.push_back(static_cast<Vertex>(merged.piece.size()));
     }

@@ -73,6 +73,12 @@ void check_pairs(std::size_t pairs) {
                        std::to_string(kMostPairs) + " pairs of a CTA and a piece");
 }
 
+// Sorted, each once.
+void make_set(std::vector<std::uint32_t>& ids) {
+    std::ranges::sort(ids);
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
 // The distinct regions of a kernel, and which of them each tile reads.
 class Regions {
 public:
@@ -82,8 +88,7 @@ public:
         std::vector<std::uint32_t> ids;
         for (const Phase& phase : program.phases)
             for (const BoxWalk& box : phase.loads) add(box, phase.count, ids);
-        std::ranges::sort(ids);
-        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+        make_set(ids);
         return ids;
     }
     const std::vector<Region>& all() const { return regions_; }
@@ -146,8 +151,7 @@ public:
         }
         return ids;
     }
-    std::int64_t bytes(std::uint32_t cell) const { return bytes_[cell]; }
-    std::size_t size() const { return bytes_.size(); }
+    const std::vector<std::int64_t>& bytes() const { return bytes_; }
 
 private:
     std::size_t rank(std::size_t tensor) const {
@@ -176,51 +180,47 @@ private:
     std::vector<std::int64_t> bytes_;
 };
 
-// Tiles and the cells they read, in compressed rows.
-struct Pairs {
-    std::vector<std::uint32_t> first{0};
-    std::vector<std::uint32_t> cell;
-};
-
-Pairs cells_of_tiles(const std::vector<std::vector<std::uint32_t>>& regions_of_tile,
-                     const std::vector<std::vector<std::uint32_t>>& cells_of_region) {
-    Pairs pairs;
-    std::vector<std::uint32_t> own;
-    for (const std::vector<std::uint32_t>& regions : regions_of_tile) {
-        own.clear();
-        for (const std::uint32_t region : regions)
-            own.insert(own.end(), cells_of_region[region].begin(), cells_of_region[region].end());
-        std::ranges::sort(own);
-        own.erase(std::unique(own.begin(), own.end()), own.end());
-        pairs.cell.insert(pairs.cell.end(), own.begin(), own.end());
-        check_pairs(pairs.cell.size());
-        pairs.first.push_back(static_cast<std::uint32_t>(pairs.cell.size()));
-    }
-    return pairs;
-}
-
-// Which piece a cell belongs to: cells with the same readers are one, those of a single reader none.
+// Which piece each becomes of those with the same readers; none for those of a single reader.
 constexpr std::uint32_t kAlone = ~std::uint32_t{0};
 
-std::vector<std::uint32_t> pieces_of_cells(const Pairs& pairs, std::size_t cells) {
-    std::vector<std::uint32_t> readers(cells, 0);
-    std::vector<std::uint64_t> who(cells, 0);  // a sum of hashes stands for the set of readers
-    for (std::size_t tile = 0; tile + 1 < pairs.first.size(); ++tile) {
-        for (std::uint32_t i = pairs.first[tile]; i < pairs.first[tile + 1]; ++i) {
-            ++readers[pairs.cell[i]];
-            who[pairs.cell[i]] += mix64(tile + 1);
+std::vector<std::uint32_t> by_readers(const SharedPieces& shared) {
+    std::vector<std::uint32_t> readers(shared.bytes.size(), 0);
+    std::vector<std::uint64_t> who(shared.bytes.size(), 0);  // a sum of hashes stands for the set of readers
+    for (std::size_t tile = 0; tile < shared.tiles(); ++tile) {
+        for (const std::uint32_t piece : shared.of_tile(tile)) {
+            ++readers[piece];
+            who[piece] += mix64(tile + 1);
         }
     }
-    std::unordered_map<std::uint64_t, std::uint32_t> pieces;
-    std::vector<std::uint32_t> piece(cells, kAlone);
-    for (const std::uint32_t cell : pairs.cell)
-        if (readers[cell] > 1)
-            piece[cell] =
-                pieces.try_emplace(who[cell], static_cast<std::uint32_t>(pieces.size())).first->second;
-    return piece;
+    std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+    std::vector<std::uint32_t> number(shared.bytes.size(), kAlone);
+    for (const std::uint32_t piece : shared.piece)
+        if (readers[piece] > 1)
+            number[piece] =
+                numbers.try_emplace(who[piece], static_cast<std::uint32_t>(numbers.size())).first->second;
+    return number;
 }
 
 }  // namespace
+
+SharedPieces merged_by_readers(const SharedPieces& shared) {
+    const std::vector<std::uint32_t> number = by_readers(shared);
+    SharedPieces merged{shared.rows, shared.columns, {0}, {}, {}};
+    for (std::size_t piece = 0; piece < number.size(); ++piece) {
+        if (number[piece] == kAlone) continue;
+        if (merged.bytes.size() <= number[piece]) merged.bytes.resize(number[piece] + 1, 0);
+        merged.bytes[number[piece]] += shared.bytes[piece];
+    }
+    std::vector<std::uint32_t> own;
+    for (std::size_t tile = 0; tile < shared.tiles(); ++tile) {
+        own.clear();
+        for (const std::uint32_t piece : shared.of_tile(tile))
+            if (number[piece] != kAlone) own.push_back(number[piece]);
+        make_set(own);
+        merged.add_tile(own);
+    }
+    return merged;
+}
 
 SharedPieces shared_pieces(const Kernel& kernel) {
     Regions regions(kernel);
@@ -236,24 +236,18 @@ SharedPieces shared_pieces(const Kernel& kernel) {
         cells_of_region.push_back(cells.of_region(region));
         check_pairs(total += cells_of_region.back().size());
     }
-    const Pairs pairs = cells_of_tiles(regions_of_tile, cells_of_region);
-    const std::vector<std::uint32_t> piece = pieces_of_cells(pairs, cells.size());
 
-    SharedPieces shared{kernel.tile_rows(), kernel.tile_columns(), {0}, {}, {}};
-    for (std::uint32_t cell = 0; cell < cells.size(); ++cell) {
-        if (piece[cell] == kAlone) continue;
-        if (shared.bytes.size() <= piece[cell]) shared.bytes.resize(piece[cell] + 1, 0);
-        shared.bytes[piece[cell]] += cells.bytes(cell);
+    SharedPieces all{kernel.tile_rows(), kernel.tile_columns(), {0}, {}, cells.bytes()};
+    std::vector<std::uint32_t> own;
+    for (const std::vector<std::uint32_t>& ids : regions_of_tile) {
+        own.clear();
+        for (const std::uint32_t region : ids)
+            own.insert(own.end(), cells_of_region[region].begin(), cells_of_region[region].end());
+        make_set(own);
+        all.add_tile(own);
+        check_pairs(all.piece.size());
     }
-    for (std::size_t tile = 0; tile + 1 < pairs.first.size(); ++tile) {
-        const auto from = static_cast<std::ptrdiff_t>(shared.piece.size());
-        for (std::uint32_t i = pairs.first[tile]; i < pairs.first[tile + 1]; ++i)
-            if (piece[pairs.cell[i]] != kAlone) shared.piece.push_back(piece[pairs.cell[i]]);
-        std::sort(shared.piece.begin() + from, shared.piece.end());
-        shared.piece.erase(std::unique(shared.piece.begin() + from, shared.piece.end()), shared.piece.end());
-        shared.first.push_back(static_cast<std::uint32_t>(shared.piece.size()));
-    }
-    return shared;
+    return merged_by_readers(all);
 }
 
 }  // namespace l2lens

@@ -21,13 +21,21 @@ struct SharedPieces {
     std::vector<std::uint32_t> piece;  // what it reads, ascending
     std::vector<std::int64_t> bytes;   // of a piece, in whole lines
 
+    std::size_t tiles() const { return first.size() - 1; }
     std::span<const std::uint32_t> of_tile(std::size_t tile) const {
         return {piece.data() + first[tile], first[tile + 1] - first[tile]};
+    }
+    void add_tile(std::span<const std::uint32_t> pieces) {
+        piece.insert(piece.end(), pieces.begin(), pieces.end());
+        first.push_back(static_cast<std::uint32_t>(piece.size()));
     }
 };
 
 // Of the first plane, where axes run outside of it. Throws BadInput when the boxes are cut into too many
 // pieces.
 SharedPieces shared_pieces(const Kernel& kernel);
+
+// Pieces with the same readers as one, and without those of a single reader.
+SharedPieces merged_by_readers(const SharedPieces& shared);
 
 }  // namespace l2lens

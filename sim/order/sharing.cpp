@@ -49,7 +49,7 @@ using Csr = boost::compressed_sparse_row_graph<boost::directedS, boost::no_prope
 class SharingGraph {
 public:
     explicit SharingGraph(const SharedPieces& shared)
-        : shared_(shared), tiles_(static_cast<Vertex>(shared.first.size() - 1)), graph_(edges_of(shared)) {}
+        : shared_(shared), tiles_(static_cast<Vertex>(shared.tiles())), graph_(edges_of(shared)) {}
 
     Vertex tiles() const { return tiles_; }
     Vertex pieces() const { return static_cast<Vertex>(shared_.bytes.size()); }
@@ -62,7 +62,7 @@ public:
 
 private:
     static Csr edges_of(const SharedPieces& shared) {
-        const auto tiles = static_cast<Vertex>(shared.first.size() - 1);
+        const auto tiles = static_cast<Vertex>(shared.tiles());
         std::vector<std::pair<Vertex, Vertex>> edges;
         edges.reserve(2 * shared.piece.size());
         for (Vertex tile = 0; tile < tiles; ++tile) {
@@ -384,7 +384,7 @@ std::vector<Vertex> order_of_tiles(const SharedPieces& shared, std::int64_t wave
 SharedPieces of_clusters(const SharedPieces& shared, ClusterShape cluster) {
     const GridShape tiles{static_cast<std::int32_t>(shared.rows), static_cast<std::int32_t>(shared.columns)};
     const GridShape clusters = cluster_grid(tiles, cluster);
-    SharedPieces merged{clusters.rows, clusters.columns, {0}, {}, shared.bytes};
+    SharedPieces of_all{clusters.rows, clusters.columns, {0}, {}, shared.bytes};
     std::vector<Vertex> own;
     for (Index i = 0; i < clusters.tiles(); ++i) {
         own.clear();
@@ -399,10 +399,9 @@ SharedPieces of_clusters(const SharedPieces& shared, ClusterShape cluster) {
         }
         std::ranges::sort(own);
         own.erase(std::unique(own.begin(), own.end()), own.end());
-        merged.piece.insert(merged.piece.end(), own.begin(), own.end());
-        merged.first.push_back(static_cast<Vertex>(merged.piece.size()));
+        of_all.add_tile(own);
     }
-    return merged;
+    return merged_by_readers(of_all);
 }
 
 }  // namespace

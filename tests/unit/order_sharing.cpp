@@ -214,6 +214,15 @@ TEST_CASE("Clusters go together, and remaps of dies stand before it", "[order]")
     CHECK(sequence ==
           expand_clusters(make_order("sharing", cluster_grid(grid, {2, 1}), context), grid, {2, 1}));
 
+    // Two rows of A come and go together: 66 clusters read r rows and 132 / r columns, as single tiles do.
+    const SharedPieces large = gemm_pieces({64, 64});
+    context.shared = &large;
+    context.wave = 132;
+    CHECK(mean_wave_bytes(large, make_order("sharing", {64, 64}, context), 132) <
+          1.15 * 2 * std::sqrt(132.0));
+    context.shared = &shared;
+    context.wave = 8;
+
     context.cluster_rows = 1;
     CHECK(is_bijection(make_order("xcd_tall+sharing:9", grid, context), grid));
     CHECK(follows_from_kernel("outer_fastest:xcd_tall+sharing:9"));

@@ -318,6 +318,7 @@ Prediction predict(const PreparedKernel& prepared, const NamedOrder& order, cons
     Events events;
     for (const SimulationResult& result : runs.results) events += result.events;
     RunTotals totals = mean_of(runs.results);
+    totals.time_ns += parts.machine.launch.overhead_ns * static_cast<double>(1 + parts.then.size());
     totals.slices = parts.machine.slices();
     totals.l2_ghz = parts.machine.clock.l2_ghz;
     totals.fence_sectors = fence_sectors_of(parts);

@@ -78,6 +78,18 @@ function kernel(p, gpu)
         return pieces
     end
 
+    -- What a step costs beside its matrix math. An exponential a score, of which an SM does 16 a cycle, when one group of warps
+    -- does both in turn. Two groups of a warp-specialized kernel take turns at the tensor cores, so that a step lasts as long
+    -- as half of its math and what a group does between: 5.4 cycles a key for its 64 queries, four of them exponentials, and
+    -- 854 for what does not grow with the keys. The two are from the cycles of launches with 128 and 64 keys a step; they
+    -- give those of 64 elements a head, too, to 2 % (traces/h200/attention.csv).
+    local function beside_math(flops)
+        local exponentials = p.bq * p.bk / 16
+        local math = flops / (4096 * 2 / sizeof(p.dtype))
+        if p.pipeline ~= "warp_specialized" or p.warps ~= 8 then return exponentials end
+        return max(0, max(exponentials, 5.4 * p.bk * p.bq / 128 + 854 + math / 2) - math)
+    end
+
     return {
         title = string.format("attention %dx%d heads (%d of keys) x %d x %d %s%s", p.batch, p.heads, p.kv_heads, p.seq, p.dim,
                               p.dtype, p.causal and ", causal" or ""),
@@ -102,7 +114,7 @@ function kernel(p, gpu)
                 {
                     count = parts * cdiv(keys, p.bk),
                     flops = 4 * p.bq * p.bk * p.dim / parts,
-                    cycles = p.bq * p.bk / 16 / parts,  -- an exponential a score; an SM does 16 a cycle
+                    cycles = beside_math(4 * p.bq * p.bk * p.dim) / parts,
                     loads = {rows(K, batch, kv, 0, p.bk, p.bk), V and rows(V, batch, kv, 0, p.bk, p.bk) or nil},
                 },
                 {stores = written},

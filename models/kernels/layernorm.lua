@@ -20,9 +20,14 @@ function kernel(p)
     local chunk = cdiv(p.cols, p.chunks)
     -- Four loads of 16 B in flight per thread; a row in registers is all in flight at once.
     local width = p.passes == 1 and p.cols or min(p.cols, p.warps * 32 * 4 * 16 // sizeof(p.dtype))
-    -- Elements of an SM a cycle of a pass that re-reads: for both sums, or for the mean or the variance alone. From the
-    -- times of gpu/kernels' launches in 16 and 32 chunks, which the L2 serves (traces/h200/layernorm.csv).
-    local elements = p.passes == 3 and 19 or 15
+    -- What the warps of gpu/kernels' layernorm_held issue: ptxas 13.0 makes 368, 496, 712, 1208, 2160 instructions for 1, 2, 4,
+    -- 8, 16 pieces of 16 B a thread. What does not grow with the pieces are the two reductions over the CTA. The four
+    -- schedulers of an SM issue in 0.91 of the cycles, as softmax's rows say (softmax.lua).
+    local a_cycle = 4 * 0.91
+    local reductions, piece = 256 * p.warps / a_cycle, 118 / a_cycle
+    -- Elements of an SM a cycle of a pass that re-reads, for both sums, or for the mean or the variance alone, from the times of
+    -- gpu/kernels' launches in 8 to 32 chunks, which the L2 serves (traces/h200/layernorm.csv); of the pass that writes.
+    local elements, written = p.passes == 3 and 23.9 or 21.9, 16 * 32 / sizeof(p.dtype) / piece
     local uneven = p.passes > 1 and 400 or 0  -- cycles by which steps of equal work differ: see softmax.lua
     -- Registers of gpu/kernels: a row that is held takes four per 16 B of a thread.
     local held = cdiv(p.cols * sizeof(p.dtype), 16 * 32 * p.warps)
@@ -39,21 +44,20 @@ function kernel(p)
         epilogue_ns = 100,
         program = function(row, c)
             local phases = {}
-            local function add(count, columns, loads, stores)
-                table.insert(phases, {count = count, loads = loads, stores = stores,
-                                      cycles = uneven > 0 and max(0, columns / elements - uneven / 2) or 0})
+            local function add(count, cycles, loads, stores)
+                table.insert(phases, {count = count, loads = loads, stores = stores, cycles = max(0, cycles - uneven / 2)})
             end
             for pass = 2, p.passes do
                 local whole = p.cols // width
-                add(whole, width, {box(X, {row, 0}, {1, width}, {0, width})}, {})
+                add(whole, width / elements, {box(X, {row, 0}, {1, width}, {0, width})}, {})
                 local rest = p.cols - whole * width
-                if rest > 0 then add(1, rest, {box(X, {row, whole * width}, {1, rest})}, {}) end
+                if rest > 0 then add(1, rest / elements, {box(X, {row, whole * width}, {1, rest})}, {}) end
             end
             local from, stop = c * chunk, min(p.cols, (c + 1) * chunk)
             while from < stop do
                 local columns = min(width, stop - from)
                 local at, size = {row, from}, {1, columns}
-                add(1, columns, {box(X, at, size), box(W, {from}, {columns}), box(B, {from}, {columns})}, {box(Y, at, size)})
+                add(1, (from == c * chunk and reductions or 0) + columns / written, {box(X, at, size), box(W, {from}, {columns}), box(B, {from}, {columns})}, {box(Y, at, size)})
                 from = from + width
             end
             if c == 0 then

@@ -19,6 +19,13 @@ function kernel(p)
     local r, bm, bn = p.radius, p.bm, p.bn
     local cells = {tensor("A", {p.m, p.n}, p.dtype), tensor("B", {p.m, p.n}, p.dtype)}
 
+    -- What the warps of gpu/kernels' stencil issue, an instruction a cycle for each of four schedulers. ptxas 13.0 makes
+    -- 1128 (radius 1) to 1192 (radius 4) for a star and up to 1576 for a box, of which not all are run: staging the tile,
+    -- and for each row that a thread walks down. The split is from times of tiles of 16 x 64, whose threads walk one row,
+    -- and of 32 x 128, whose threads walk four (traces/h200/stencil2d.csv).
+    local walked = max(1, cdiv(bm * bn, 4 * 32 * p.warps))  -- rows of four points of a thread
+    local issued = p.warps * (675 + walked * (98 + (p.shape == "box" and 20 or 6) * r)) / 4
+
     local function sweep(from, to)
         return {
             grid = {{"m", cdiv(p.m, bm)}, {"n", cdiv(p.n, bn)}},
@@ -37,7 +44,7 @@ function kernel(p)
                     loads = {box(from, {top - r, left}, {bm + 2 * r, bn}), box(from, {top, left - r}, {bm, r}),
                              box(from, {top, left + bn}, {bm, r})}
                 end
-                return {{loads = loads}, {stores = {box(to, {top, left}, {bm, bn})}}}
+                return {{loads = loads, cycles = issued}, {stores = {box(to, {top, left}, {bm, bn})}}}
             end,
         }
     end

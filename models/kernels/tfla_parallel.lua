@@ -35,13 +35,27 @@ function kernel(p)
     local values, dk_steps = cdiv(p.dhv, p.bdv), cdiv(p.dqk, p.bdk)
     local key_flops, value_flops = 2 * p.bq * p.bkv * p.bdk, 2 * p.bq * p.bkv * p.bdv
 
+    -- What a warp of gpu/kernels' tfla_parallel issues for a tile of 64 queries and 64 keys on four warps, from the sizes that
+    -- ptxas 13.0 gives the kernel with and without a part: 280 for loading and multiplying keys, 790 for weights and values,
+    -- 608 for the state, 640 for the gate, some 600 before and after. A warp waits four cycles for the result of the instruction
+    -- before (Jia et al., arXiv 1804.06826), so that each of the four schedulers issues in w / 4 of the cycles when it has w
+    -- warps to choose from. Its mma.sync run at 0.63 of the rate of wgmma (Luo et al., arXiv 2402.13499).
+    local registers = min(255, p.bq * (p.bkv + 2 * p.bdv) // (p.warps * 32) + 72)  -- as many CTAs as were measured to fit
+    local resident = 65536 // (cdiv(registers, 8) * 8 * 32 * p.warps)
+    local slots = p.bq * p.bkv / (64 * 64) / min(1, max(1, resident) * p.warps / 16)
+    local function issued(instructions) return instructions * slots end
+    local mma = (1 / 0.63 - 1) / 4096
+    -- The state's fp32 come four loads of 16 B of a thread at a time.
+    local deep = max(1, min(p.bdk, p.warps * 32 * 4 * 16 // (4 * p.bdv)))
+    local batches = cdiv(p.bdk, deep)
+
     return {
         title = string.format("tfla_parallel %dx%d heads x %d, %d / %d wide, chunk %d%s", p.batch, p.heads, p.seq, p.dqk,
                               p.dhv, p.chunk, p.fused and ", gated" or ""),
         grid = {{"bh", bh}, {"chunk", chunks}, {"part", p.chunk // p.bq * values}},
         path = p.path,
         warps = p.warps,
-        registers = min(255, p.bq * (p.bkv + 2 * p.bdv) // (p.warps * 32) + 72),  -- as many CTAs as were measured to fit
+        registers = registers,
         shared_memory = (p.bq + p.bkv) * p.bdk * sizeof(p.dtype) + p.bkv * p.bdv * sizeof(p.dtype),
         prologue_ns = 300,
         epilogue_ns = 200,
@@ -49,27 +63,35 @@ function kernel(p)
             local query, value = part // values, part % values
             local start, first, v = c * p.chunk, c * p.chunk + query * p.bq, value * p.bdv
             local queries = box(Q, {b, first, 0}, {1, p.bq, p.bdk}, {0, 0, p.bdk})
-            local phases = {{loads = {box(decay, {b, first}, {1, p.bq})}}}
+            local phases = {{loads = {box(decay, {b, first}, {1, p.bq})}, cycles = issued(200)}}
             for j = 0, (query + 1) * p.bq // p.bkv - 1 do
                 local key = start + j * p.bkv
-                table.insert(phases, {count = dk_steps, flops = key_flops,
+                table.insert(phases, {count = dk_steps, flops = key_flops, cycles = issued(280) + key_flops * mma,
                                       loads = {queries, box(K, {b, key, 0}, {1, p.bkv, p.bdk}, {0, 0, p.bdk})}})
-                table.insert(phases, {flops = value_flops,
+                table.insert(phases, {flops = value_flops, cycles = issued(790) + value_flops * mma,
                                       loads = {box(decay, {b, key}, {1, p.bkv}), box(input, {b, key}, {1, p.bkv}),
                                                box(V, {b, key, v}, {1, p.bkv, p.bdv})}})
             end
             table.insert(phases, {loads = {box(M, {b, c}, {1, 1})}})
-            table.insert(phases, {count = dk_steps, flops = 2 * p.bq * p.bdk * p.bdv,
-                                  loads = {queries, box(C, {b, c, 0, v}, {1, 1, p.bdk, p.bdv}, {0, 0, p.bdk, 0}),
-                                           box(N, {b, c, 0}, {1, 1, p.bdk}, {0, 0, p.bdk})}})
+            for batch = 0, batches - 1 do
+                local state = box(C, {b, c, batch * deep, v}, {1, 1, min(deep, p.bdk - batch * deep), p.bdv},
+                                  {0, 0, p.bdk, 0})
+                table.insert(phases, {count = dk_steps, loads = batch == 0 and {queries, state} or {state}})
+            end
+            table.insert(phases, {count = dk_steps, flops = 2 * p.bq * p.bdk * p.bdv, cycles = issued(608),
+                                  loads = {box(N, {b, c, 0}, {1, 1, p.bdk}, {0, 0, p.bdk})}})
             local out = {1, p.bq, p.bdv}
-            if G then table.insert(phases, {loads = {box(G, {b, first, v}, out)}}) end
+            if G then  -- a piece of 16 B a thread, which waits for the store of the one before: they might be one place
+                local rows = min(p.bq, max(1, p.warps * 32 * 16 // (p.bdv * sizeof(p.dtype))))
+                table.insert(phases, {count = cdiv(p.bq, rows), cycles = issued(640) * rows / p.bq,
+                                      loads = {box(G, {b, first, v}, {1, rows, p.bdv}, {0, rows, 0})}})
+            end
             local stores = {box(H, {b, first, v}, out)}
             if value == 0 then
                 table.insert(stores, box(n_out, {b, first}, {1, p.bq}))
                 table.insert(stores, box(m_out, {b, first}, {1, p.bq}))
             end
-            table.insert(phases, {stores = stores})
+            table.insert(phases, {stores = stores, cycles = issued(400)})
             return phases
         end,
     }

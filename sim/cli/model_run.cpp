@@ -8,6 +8,8 @@
 #include "base/error.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
+#include "kernel/residency.hpp"
+#include "kernel/shared_pieces.hpp"
 #include "load/kernel_file.hpp"
 #include "load/user_order.hpp"
 #include "order/cluster.hpp"
@@ -15,10 +17,6 @@
 
 namespace l2lens::cli {
 namespace {
-
-GridShape grid_of(const Kernel& kernel) {
-    return {static_cast<std::int32_t>(kernel.tile_rows()), static_cast<std::int32_t>(kernel.tile_columns())};
-}
 
 // The value of NAME=VALUE, or "".
 std::string value_of_argument(const std::string& name, const std::vector<std::string>& arguments) {
@@ -52,6 +50,10 @@ Prediction predict_one(const PreparedKernel& prepared, const NamedOrder& order, 
 }
 
 }  // namespace
+
+GridShape grid_of(const Kernel& kernel) {
+    return {static_cast<std::int32_t>(kernel.tile_rows()), static_cast<std::int32_t>(kernel.tile_columns())};
+}
 
 LaunchedKernel load_launched(const std::string& name, std::vector<std::string> arguments,
                              const std::string& mode, const Machine& machine) {
@@ -95,22 +97,29 @@ OrderContext order_context(const Machine& machine, const Kernel& kernel) {
     if (machine.l2.private_partitions || machine.partitions > 2) context.xcds = machine.partitions;
     context.cluster_rows = kernel.cluster[0];
     context.cluster_columns = kernel.cluster[1];
+    context.wave = std::int64_t{context.sms} * std::max(ctas_per_sm(kernel.resources, machine), 1);
     return context;
+}
+
+TileSequence order_of_plane(const std::string& name, const Machine& machine, const Kernel& kernel) {
+    const GridShape tiles = grid_of(kernel);
+    const ClusterShape cluster{kernel.cluster[0], kernel.cluster[1]};
+    OrderContext context = order_context(machine, kernel);
+    SharedPieces shared;
+    if (follows_from_kernel(name)) {
+        shared = shared_pieces(kernel);
+        context.shared = &shared;
+    }
+    TileSequence sequence = resolve_order(name, tiles, context);
+    if (launches_clusters(sequence, cluster)) return sequence;
+    // An order that knows nothing of clusters walks the grid of clusters.
+    return expand_clusters(resolve_order(name, cluster_grid(tiles, cluster), context), tiles, cluster);
 }
 
 namespace {
 
 NamedOrder order_of_launch(const std::string& name, const Machine& machine, const Kernel& kernel) {
-    const GridShape tiles = grid_of(kernel);
-    const ClusterShape cluster{kernel.cluster[0], kernel.cluster[1]};
-    const OrderContext context = order_context(machine, kernel);
-    TileSequence sequence = resolve_order(name, tiles, context);
-    // An order that knows nothing of clusters walks the grid of clusters.
-    if (!launches_clusters(sequence, cluster)) {
-        sequence =
-            expand_clusters(resolve_order(name, cluster_grid(tiles, cluster), context), tiles, cluster);
-    }
-    return over_grid(kernel, name, sequence, machine);
+    return over_grid(kernel, name, order_of_plane(name, machine, kernel), machine);
 }
 
 }  // namespace

@@ -24,10 +24,16 @@ LaunchedKernel load_launched(const std::string& name, std::vector<std::string> a
 LaunchedKernel load_sequence(const std::vector<std::string>& words, const std::string& mode,
                              const Machine& machine);
 
-// What an order may know of the launch.
+// The plane that a 2-D order walks.
+GridShape grid_of(const Kernel& kernel);
+
+// What an order may know of the launch, but for what CTAs read.
 OrderContext order_context(const Machine& machine, const Kernel& kernel);
 
-// An order by any name, over the kernel's grid. Throws BadInput when it is unknown or not a bijection.
+// An order by any name, over the plane, the clusters of the kernel as they are launched.
+TileSequence order_of_plane(const std::string& name, const Machine& machine, const Kernel& kernel);
+
+// The same over the kernel's grid. Throws BadInput when it is unknown or not a bijection.
 NamedOrder named_order(const std::string& name, const Machine& machine, const Kernel& kernel);
 
 // The orders of `--order`. Of the lists `common` and `all`, orders that cannot cover this grid are left out,

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// l2lens order list | show ORDER | check ORDER --grid TMxTN: tile orders, and whether one is a bijection.
+// l2lens order list | show ORDER | check ORDER --grid TMxTN | --kernel 'NAME ...': tile orders, and whether
+// one is a bijection.
+#include <iterator>
 #include <memory>
+#include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "cli/arguments.hpp"
 #include "cli/invocation.hpp"
+#include "cli/model_run.hpp"
 #include "cli/output.hpp"
 #include "load/machine_file.hpp"
 #include "load/user_order.hpp"
@@ -18,6 +23,7 @@ namespace {
 struct Arguments {
     std::string order;
     std::string grid;
+    std::string kernel;  // name, then param=value: its grid, and what its CTAs read
     std::string gpu = "h200";
 };
 
@@ -32,10 +38,22 @@ ExitCode list(const Invocation& invocation) {
     return ExitCode::Done;
 }
 
+OrderReport report_of_kernel(const Arguments& arguments, const Machine& machine) {
+    std::istringstream text(arguments.kernel);
+    const std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
+    if (words.empty()) throw BadInput("--kernel: name a kernel, as in --kernel 'gemm m=4096'");
+    const LaunchedKernel launched = load_sequence(words, "", machine);
+    return describe_order(arguments.order, grid_of(launched.kernel),
+                          order_of_plane(arguments.order, machine, launched.kernel),
+                          order_context(machine, launched.kernel));
+}
+
 // Reads the arguments and describes the order on the grid.
 OrderReport report_of(const Arguments& arguments) {
-    const GridShape grid = parse_grid(arguments.grid);
     const Machine machine = load_machine(arguments.gpu);
+    if (!arguments.kernel.empty()) return report_of_kernel(arguments, machine);
+    if (arguments.grid.empty()) throw BadInput("--grid: say how many tiles, as in 64x32, or name a --kernel");
+    const GridShape grid = parse_grid(arguments.grid);
     OrderContext context;
     context.sms = static_cast<int>(machine.sms.size());
     if (machine.l2.private_partitions || machine.partitions > 2) context.xcds = machine.partitions;
@@ -58,9 +76,14 @@ ExitCode check(const Arguments& arguments, const Invocation& invocation) {
     return report.check.bijection() ? ExitCode::Done : ExitCode::OutsideTolerance;
 }
 
-void add_order_options(CLI::App& app, Arguments& arguments) {
+void add_order_options(CLI::App& app, Arguments& arguments, const std::string& grid) {
     app.add_option("order", arguments.order, "An order: a name, 'lua: return pid // tn, pid % tn', file:PATH")
         ->required();
+    CLI::Option* tiles = app.add_option("--grid", arguments.grid, grid);
+    if (!arguments.grid.empty()) tiles->capture_default_str();
+    app.add_option("--kernel", arguments.kernel,
+                   "Instead of --grid, and for orders that follow from a kernel: 'gemm m=4096'")
+        ->excludes(tiles);
     app.add_option("--gpu", arguments.gpu, "GPU whose waves are looked at")->capture_default_str();
 }
 
@@ -76,14 +99,12 @@ void add_order_command(CLI::App& root, Invocation& invocation, Commands& command
     const auto shown = std::make_shared<Arguments>();
     shown->grid = "8x8";
     app = add_command(*order, "show", "Draw the launch ids on the tiles", invocation);
-    add_order_options(*app, *shown);
-    app->add_option("--grid", shown->grid, "Tile rows x tile columns")->capture_default_str();
+    add_order_options(*app, *shown, "Tile rows x tile columns");
     commands.push_back({app, [shown, &invocation] { return show(*shown, invocation); }});
 
     const auto checked = std::make_shared<Arguments>();
     app = add_command(*order, "check", "Is the order a bijection? Exit code 1 when it is not", invocation);
-    add_order_options(*app, *checked);
-    app->add_option("--grid", checked->grid, "Tile rows x tile columns, as in 64x32")->required();
+    add_order_options(*app, *checked, "Tile rows x tile columns, as in 64x32");
     commands.push_back({app, [checked, &invocation] { return check(*checked, invocation); }});
 }
 

@@ -88,7 +88,9 @@ ReplayedRow replay_schedule(const Machine& machine, const Kernel& kernel, const 
                             PredictOptions options, double predicted_ns, const RecordedRun& run,
                             Executor& executor) {
     const LaunchSchedule recorded = schedule_of(run, order.tile_of_launch, machine);
-    const double ratio = predicted_ns / (static_cast<double>(duration_of(recorded)) / kPsPerNs);
+    // The schedule is of the CTAs, without what the launch takes around them.
+    const double of_ctas_ns = predicted_ns - machine.launch.overhead_ns;
+    const double ratio = of_ctas_ns / (static_cast<double>(duration_of(recorded)) / kPsPerNs);
     const LaunchSchedule replayed = stretched(recorded, std::max(ratio, 1.0));
     options.schedule = &replayed;
     options.record_schedule = true;

@@ -267,8 +267,9 @@ constexpr std::array kMetrics{
            "The hit rate Nsight Compute prints. All lookups count, those from the fabric too; not hit / (hit "
            "+ miss).",
            "Two orders with one hit rate can differ in DRAM traffic: look at the fills.", hit_rate},
-    Metric{"gpu__time_duration.sum", Hardware, MetricUnit::Nanoseconds, "last CTA's end - launch",
-           "Duration of one cold launch.", "", [](const Events&, const RunTotals& t) { return t.time_ns; }},
+    Metric{"gpu__time_duration.sum", Hardware, MetricUnit::Nanoseconds,
+           "last CTA's end - launch, and launch.overhead", "Duration of one cold launch.", "",
+           [](const Events&, const RunTotals& t) { return t.time_ns; }},
     Metric{"sm__cycles_active.avg", Hardware, MetricUnit::Cycles, "SM clock x the time with a CTA resident",
            "Cycles in which the average SM had work.", "Far below the duration: a ragged last wave.",
            [](const Events&, const RunTotals& t) { return t.sm_cycles; }},

@@ -35,7 +35,7 @@ struct TotalNote {
     std::string_view what;
 };
 constexpr TotalNote kTotals[] = {
-    {&RunTotals::time_ns, "the time from launch to the last exit (Simulation::run)"},
+    {&RunTotals::time_ns, "the time from launch to the last exit (Simulation::run), and launch.overhead"},
     {&RunTotals::sm_cycles, "SM cycles of the launch (Simulation::run_window)"},
     {&RunTotals::fence_sectors, "fences (fence_sectors())"},
     {&RunTotals::l2_ghz, "clock.l2"},

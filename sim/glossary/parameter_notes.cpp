@@ -151,6 +151,8 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"bandwidth.dram", "a sector takes 32 B * slices / bandwidth.dram ns of the slice's share",
      "dram__bytes.sum.per_second", "MemoryTiming::dram_sector, in Lane::read_dram and write_back"},
 
+    {"launch.overhead", "gpu__time_duration = last CTA's end + launch.overhead, of each launch",
+     "gpu__time_duration less sm__cycles_active / clock", "predict()"},
     {"launch.cta_gap", "next CTA = exit + launch.cta_gap", "", "Dispatcher (mode grid)"},
     {"launch.cluster_gap", "next cluster = last exit + launch.cta_gap + launch.cluster_gap", "",
      "Dispatcher (mode grid, clusters)"},

@@ -147,6 +147,7 @@ struct Machine {
     } bandwidth;
 
     struct Launch {
+        double overhead_ns = 0;        // of a launch, before its first CTA and after its last one
         double cta_gap_ns = 0;         // an SM's slot is free -> the next CTA of a grid runs in it
         double cluster_gap_ns = 0;     // the same for a cluster, in addition
         double persistent_gap_ns = 0;  // a persistent CTA takes its next tile

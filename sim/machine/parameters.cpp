@@ -210,6 +210,8 @@ const std::vector<ParameterInfo> kTable = {
     {"bandwidth.dram", "B/ns", 1e-2, 1e6,
      "the memory of the whole device", at<&M::bandwidth, &Bandwidth::dram_bytes_per_ns>},
 
+    {"launch.overhead", "ns", 0, 1e6,
+     "of a launch, before its first CTA and after its last one", at<&M::launch, &Launch::overhead_ns>, 1, kOptional},
     {"launch.cta_gap", "ns", 0, 1e6,
      "from a CTA's end to the next CTA of the grid in its place", at<&M::launch, &Launch::cta_gap_ns>},
     {"launch.cluster_gap", "ns", 0, 1e6,

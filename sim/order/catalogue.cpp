@@ -177,6 +177,12 @@ const std::vector<OrderRow>& order_rows() {
           "Tensile, WorkGroupMapping"},
          {P::integer("WGM")},
          group_n},
+        {{"sharing", "sharing[:W]", "sharing",
+          "what the CTAs of the kernel read in common suggests, W of them running at once (else as many as "
+          "fit)",
+          "greedy, on the graph of CTAs and what they read (sim/order/sharing.cpp)", true},
+         {P::integer("W").or_else(0)},
+         sharing},
         {{"xcd_ceil", "xcd_ceil[+ORDER]", "xcd_ceil+group_m:8",
           "ids to dies in shares rounded up: a bijection only where T <= X or T mod X is 0 or X - 1",
           "SwizzlePerf, arXiv 2508.20258; ROCm/triton #713"},

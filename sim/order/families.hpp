@@ -96,6 +96,9 @@ TileSequence deepgemm_auto(const OrderArgs&, GridShape, const OrderContext&);
 TileSequence fast_cu(const OrderArgs&, GridShape, const OrderContext&);
 TileSequence ck_spatial(const OrderArgs&, GridShape, const OrderContext&);
 
+// sharing.cpp
+TileSequence sharing(const OrderArgs&, GridShape, const OrderContext&);
+
 // xcd.cpp
 Index xcd_ceil(Index id, Index launched, const OrderArgs&, const OrderContext&);
 Index xcd_floor(Index id, Index launched, const OrderArgs&, const OrderContext&);

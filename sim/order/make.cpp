@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a name to a sequence: [outer_fastest:][REMAP+...]ORDER, each part a name with its parameters after
 // colons.
+#include <algorithm>
 #include <array>
-#include <ranges>
 #include <utility>
 
 #include "base/error.hpp"
@@ -82,6 +82,13 @@ void check_launched(Index launched) {
                        std::to_string(kMostLaunched) + " are taken");
 }
 
+bool follows_from_kernel(std::string_view name) {
+    const std::string_view last = split_at(split_outer(name).plane, '+').back();
+    return std::ranges::any_of(order_rows(), [&](const OrderRow& row) {
+        return row.info.of_kernel && row.info.name == split_at(last, ':').front();
+    });
+}
+
 TileSequence make_order(std::string_view name, GridShape grid, const OrderContext& context) {
     check_grid(grid);
     check_context(context);
@@ -102,7 +109,8 @@ TileSequence make_order(std::string_view name, GridShape grid, const OrderContex
     } else {
         sequence = row_major({}, grid, context);  // a remap alone stands before the plain order
     }
-    for (const Part& part : std::views::reverse(parts)) sequence = remapped(sequence, part, grid, context);
+    std::reverse(parts.begin(), parts.end());  // the one next to the order first
+    for (const Part& part : parts) sequence = remapped(sequence, part, grid, context);
     return sequence;
 }
 

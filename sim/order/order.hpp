@@ -33,21 +33,27 @@ inline constexpr TileCoord kNoTile{-1, -1};
 // so.
 using TileSequence = std::vector<TileCoord>;
 
+struct SharedPieces;  // kernel/shared_pieces.hpp
+
 // What an order may look at besides the grid.
 struct OrderContext {
     int sms = 132;         // CTAs of a wave
     int xcds = 8;          // XCDs for the remaps of MI300X-like GPUs
     int cluster_rows = 1;  // CTAs of a cluster
     int cluster_columns = 1;
+    // For orders that follow from what the CTAs of a kernel read: that, and how many of them run at once.
+    const SharedPieces* shared = nullptr;
+    std::int64_t wave = 132;
 };
 
 // One row of the catalogue.
 struct OrderInfo {
-    std::string name;     // "group_m"
-    std::string usage;    // "group_m:G"
-    std::string usual;    // with the usual parameters: "group_m:8"; what `--order all` runs
-    std::string meaning;  // one line
-    std::string source;   // where the formula comes from
+    std::string name;        // "group_m"
+    std::string usage;       // "group_m:G"
+    std::string usual;       // with the usual parameters: "group_m:8"; what `--order all` runs
+    std::string meaning;     // one line
+    std::string source;      // where the formula comes from
+    bool of_kernel = false;  // follows from what a kernel's CTAs read: OrderContext::shared
 };
 
 // The catalogue, in the order of `order list`.
@@ -60,6 +66,9 @@ std::span<const std::string> common_orders();
 // number of parameters, a parameter out of range, or a grid the order does not cover (fast.cu asserts; so do
 // we). A remap of launch ids stands before the order it feeds: "xcd_chunked:64+group_m:8".
 TileSequence make_order(std::string_view name, GridShape grid, const OrderContext& context = {});
+
+// Does the order ask for OrderContext::shared? False for what is no order at all.
+bool follows_from_kernel(std::string_view name);
 
 // What is wrong with a sequence over a grid; all empty and zero for a bijection.
 struct OrderCheck {

@@ -48,6 +48,9 @@ refuses "lua" predict gemm m=1024 n=1024 --order 'lua: local t = {} for i = 1, 1
 refuses "missing.txt" predict gemm --order file:missing.txt
 refuses "--order" predict gemm --order ''
 refuses "--grid" order check hilbert
+refuses "--grid" order check hilbert --grid 8x8 --kernel gemm
+refuses "--kernel NAME" order check sharing --grid 8x8
+refuses "--kernel" order check sharing --kernel ' '
 refuses "--grid" order check hilbert --grid 8
 refuses "--grid" order check hilbert --grid 0x8
 refuses "--grid" order check hilbert --grid -1x8

@@ -82,6 +82,11 @@ check "the scoreboard names what is outside" grep -q 'lts__d_sectors_fill_device
 expect 1 order check 'lua: return 0, 0' --grid 4x4
 check "lost and doubled tiles are named" grep -q 'NOT a bijection: 15 tiles lost: (0,1)' out
 expect 0 order check hilbert --grid 16x16
+expect 0 order check sharing --kernel 'gemm m=1024 n=1024'
+check "an order of a kernel is checked on its tiles" grep -q 'sharing on 8 x 8 tiles: a bijection' out
+expect 0 order show sharing --kernel 'gemm m=1024 n=1024' --csv table.csv
+check "it can be taken away as a table" test "$(wc -l <table.csv)" -eq 65
+expect 0 predict gemm m=1024 n=1024 --order xcd_tall+sharing:32
 
 # Every list, show and help works.
 for words in "order list" "order show morton" "kernel list" "kernel show gemm" "kernel check gemm" "gpu list" "gpu show h200" \

@@ -25,13 +25,15 @@ namespace {
 struct RecordedKernel {
     const char* name;
     double hit_rate_points;
+    double time_percent;
 };
 
-constexpr RecordedKernel kKernels[] = {{"softmax", 2},      {"transpose", 2}, {"stencil2d", 2},
-                                       {"layernorm", 3},    {"norm_gate", 3}, {"attention", 3},
-                                       {"tfla_parallel", 3}};
+constexpr RecordedKernel kKernels[] = {{"softmax", 2, 8},       {"transpose", 2, 8}, {"stencil2d", 2, 8},
+                                       {"layernorm", 3, 12},    {"norm_gate", 3, 8}, {"attention", 3, 5},
+                                       {"tfla_parallel", 3, 16}};
 
 constexpr const char* kFill = "lts__d_sectors_fill_device.sum";
+constexpr const char* kTime = "gpu__time_duration.sum";
 constexpr const char* kHitRate = "lts__t_sector_hit_rate.pct";
 
 std::vector<RecordedRow> rows_of(const std::string& kernel) {
@@ -87,7 +89,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-TEST_CASE("The traffic of recorded kernels is predicted that no machine was fitted to") {
+TEST_CASE("Traffic and times of recorded kernels are predicted that no machine was fitted to") {
     const Machine machine = load_machine("h200");
     for (const RecordedKernel& kernel : kKernels) {
         const std::vector<RecordedRow> rows = some_rows(kernel.name);
@@ -95,17 +97,19 @@ TEST_CASE("The traffic of recorded kernels is predicted that no machine was fitt
         TbbExecutor executor;
         executor.for_each(rows.size(),
                           [&](std::size_t i) { predictions[i] = predict_row(rows[i], machine); });
-        std::vector<double> fill, hit_rate;
+        std::vector<double> fill, hit_rate, time;
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const RecordedRow& row = rows[i];
             INFO(row.where());
             fill.push_back(100 * std::abs(predictions[i].counters.at(kFill) / row.measured.at(kFill) - 1));
             hit_rate.push_back(std::abs(predictions[i].counters.at(kHitRate) - row.measured.at(kHitRate)));
+            time.push_back(100 * std::abs(predictions[i].counters.at(kTime) / row.measured.at(kTime) - 1));
             if (row.mode == Mode::Grid) CHECK(predictions[i].ctas_per_sm == row.ctas_per_sm.value());
         }
         INFO(kernel.name);
         CHECK(median(fill) <= 3);
         CHECK(median(hit_rate) <= kernel.hit_rate_points);
+        CHECK(median(time) <= kernel.time_percent);
     }
 }
 

@@ -151,18 +151,29 @@ bool Sandbox::refuses(const void* block, std::size_t old_bytes, std::size_t new_
 void* Sandbox::allocate(void* self, void* block, std::size_t old_bytes, std::size_t new_bytes) {
     auto& sandbox = *static_cast<Sandbox*>(self);
     const std::size_t freed = block == nullptr ? 0 : old_bytes;
-    if (new_bytes == 0) {
-        std::free(block);
-        sandbox.used_bytes_ -= freed;
-        return nullptr;
-    }
     if (new_bytes > freed && sandbox.refuses(block, old_bytes, new_bytes)) {
         ++sandbox.refusals_;
         return nullptr;
     }
-    void* const moved = std::realloc(block, new_bytes);
-    if (moved != nullptr) sandbox.used_bytes_ = sandbox.used_bytes_ - freed + new_bytes;
+    void* const moved = sandbox.moved(block, freed, new_bytes);
+    if (moved != nullptr || new_bytes == 0) sandbox.used_bytes_ = sandbox.used_bytes_ - freed + new_bytes;
     return moved;
+}
+
+// As std::realloc, but a block of no bytes is nullptr, and small ones are spare ones.
+void* Sandbox::moved(void* block, std::size_t old_bytes, std::size_t new_bytes) {
+    constexpr std::size_t kSmall = SpareBlocks::kMostBytes;
+    if (old_bytes > kSmall && new_bytes > kSmall) return std::realloc(block, new_bytes);
+    void* to = nullptr;
+    if (new_bytes > 0) {
+        to = new_bytes > kSmall ? std::malloc(new_bytes) : spare_.take(new_bytes);
+        if (to == nullptr) return nullptr;
+    }
+    if (old_bytes > 0) {
+        if (to != nullptr) std::memcpy(to, block, std::min(old_bytes, new_bytes));
+        old_bytes > kSmall ? std::free(block) : spare_.give_back(block, old_bytes);
+    }
+    return to;
 }
 
 void Sandbox::hook(lua_State* lua, lua_Debug*) {

@@ -14,6 +14,8 @@
 #include <functional>
 #include <string>
 
+#include "load/spare_blocks.hpp"
+
 struct lua_State;
 struct lua_Debug;
 
@@ -61,6 +63,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    void* moved(void* block, std::size_t old_bytes, std::size_t new_bytes);
     static void* allocate(void* self, void* block, std::size_t old_bytes, std::size_t new_bytes);
     static void hook(lua_State* lua, lua_Debug*);
     static int run_body(lua_State* lua);
@@ -70,6 +73,7 @@ private:
     [[noreturn]] void report(int status, const std::string& name);
 
     SandboxLimits limits_;
+    SpareBlocks spare_;
     lua_State* lua_ = nullptr;
     std::size_t used_bytes_ = 0;
     int refusals_ = 0;

@@ -271,6 +271,7 @@ BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& m
     DenseIds box_ids(measured.size()), region_ids(measured.size()), shape_ids(measured.size());
     std::vector<std::size_t> first_of_box, first_of_region;  // where each was met first
     box_of_unit_.reserve(measured.size());
+    std::uint32_t shape = 0;
     for (std::size_t w = 0; w < work.walks(); ++w) {
         const BoxWalk& walk = work.walk(static_cast<std::int32_t>(w));
         const std::uint64_t kind =
@@ -284,9 +285,12 @@ BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& m
             const Measured& m = measured[i];
             totals.requests += m.shape.requests;
             totals.sectors += m.shape.sectors;
-            const std::uint32_t shape = shape_ids.find_or_add(
-                hash_of(m.shape), [&](std::uint32_t id) { return shapes_[id] == m.shape; });
-            if (shape == shapes_.size()) shapes_.push_back(m.shape);
+            // Most are of the shape of the one before.
+            if (shape >= shapes_.size() || shapes_[shape] != m.shape) {
+                shape = shape_ids.find_or_add(hash_of(m.shape),
+                                              [&](std::uint32_t id) { return shapes_[id] == m.shape; });
+                if (shape == shapes_.size()) shapes_.push_back(m.shape);
+            }
 
             // Two boxes of one tensor that begin and end alike and ask for as much are the same box.
             const std::uint64_t place = mix64(m.first ^ mix64(m.last ^ mix64(m.lines ^ m.hash)));

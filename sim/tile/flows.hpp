@@ -22,7 +22,8 @@ public:
     explicit Flows(std::size_t servers, std::size_t foreseen = 0)
         : servers_((servers + 3) / 4 * 4),
           foreseen_(foreseen),
-          at_(kBuckets * servers_),
+          rate_(kBuckets * servers_),
+          waiting_(kBuckets * servers_),
           begins_(kBuckets * foreseen),
           to_begin_(foreseen) {}
 
@@ -49,8 +50,8 @@ public:
     // Writes down `work` that comes evenly over a span.
     void add(std::size_t server, const Span& span, Picoseconds work) {
         const std::int32_t rate = rate_of(span, work);
-        at_[at(span.first) + server].rate += rate;
-        at_[at(span.end) + server].rate -= rate;
+        rate_[at(span.first) + server] += rate;
+        rate_[at(span.end) + server] -= rate;
     }
     void add_foreseen(std::size_t server, const Span& span, Picoseconds work) {
         add(server, span, work);
@@ -74,25 +75,25 @@ public:
         } else if (bucket < bucket_ - kPast) {
             return 0;
         }
-        const Cell& there = at_[at(bucket) + server];
-        return waits(there.waiting, there.rate, since);
+        const std::size_t there = at(bucket) + server;
+        return waits(waiting_[there], rate_[there], since);
     }
 
     // How long what will come at `when`, some buckets from now, is going to wait behind what is written down.
     Picoseconds expected(std::size_t server, Picoseconds when) const {
-        const Cell& now = at_[at(bucket_) + server];
+        const std::size_t now = at(bucket_) + server;
         // Nothing waits, and all that is to begin fits beside what flows now: nothing ever will.
-        if (now.waiting == 0 && now.rate + to_begin_[server] <= kWidth) return 0;
+        if (waiting_[now] == 0 && rate_[now] + to_begin_[server] <= kWidth) return 0;
         return foresee(server, when);
     }
     // The same of any server.
     Picoseconds foresee(std::size_t server, Picoseconds when) const {
-        std::int32_t waiting = at_[at(bucket_) + server].waiting;
-        std::int32_t rate = at_[at(bucket_) + server].rate;
+        std::int32_t waiting = waiting_[at(bucket_) + server];
+        std::int32_t rate = rate_[at(bucket_) + server];
         const std::int64_t bucket = std::clamp(when >> kShift, bucket_, bucket_ + kAhead - 1);
         for (std::int64_t next = bucket_ + 1; next <= bucket; ++next) {
             waiting = std::max(waiting + rate - kWidth, 0);
-            rate += at_[at(next) + server].rate;
+            rate += rate_[at(next) + server];
         }
         return waits(waiting, rate, static_cast<std::int32_t>(when & (kWidth - 1)));
     }
@@ -111,12 +112,6 @@ private:
         return reciprocal;
     }();
 
-    // A server in a bucket.
-    struct Cell {
-        std::int32_t rate = 0;     // work that comes in it; of one to come the change against the one before
-        std::int32_t waiting = 0;  // at its beginning
-    };
-
     static std::int32_t rate_of(const Span& span, Picoseconds work) {
         return static_cast<std::int32_t>(static_cast<std::uint64_t>(work) * span.per_bucket >> 32);
     }
@@ -131,22 +126,25 @@ private:
         return static_cast<std::size_t>(bucket & (kBuckets - 1)) * foreseen_;
     }
     void step() {
-        const Cell* now = &at_[at(bucket_)];
+        const std::int32_t* const waiting = &waiting_[at(bucket_)];
+        const std::int32_t* const rate = &rate_[at(bucket_)];
         ++bucket_;
-        Cell* next = &at_[at(bucket_)];
-        Cell* furthest = &at_[at(bucket_ + kAhead)];  // its turn comes again
-        for (std::size_t i = 0; i < servers_; ++i) {
-            next[i].waiting = std::max(now[i].waiting + now[i].rate - kWidth, 0);
-            next[i].rate += now[i].rate;
-            furthest[i].rate = 0;
-        }
+        std::int32_t* const next_waiting = &waiting_[at(bucket_)];
+        std::int32_t* const next_rate = &rate_[at(bucket_)];
+        for (std::size_t i = 0; i < servers_; ++i)
+            next_waiting[i] = std::max(waiting[i] + rate[i] - kWidth, 0);
+        for (std::size_t i = 0; i < servers_; ++i) next_rate[i] += rate[i];
+        std::fill_n(&rate_[at(bucket_ + kAhead)], servers_, 0);  // its turn comes again
         for (std::size_t i = 0; i < foreseen_; ++i)
             to_begin_[i] -= std::exchange(begins_[begins_at(bucket_) + i], 0);
     }
 
     std::size_t servers_;
     std::size_t foreseen_;
-    std::vector<Cell> at_;                // of a bucket, by server
+    // Of a bucket, by server: the work that comes in it (of one to come the change against the one before),
+    // and what waits at its beginning.
+    std::vector<std::int32_t> rate_;
+    std::vector<std::int32_t> waiting_;
     std::vector<std::int32_t> begins_;    // of a bucket to come, by server: the rates that begin in it
     std::vector<std::int32_t> to_begin_;  // by server: all of them
     std::int64_t bucket_ = 0;             // the last one that has begun

@@ -18,7 +18,8 @@ LoneCtas::LoneCtas(const Machine& machine, const Work& work, const BoxTable& box
       sms_(machine.sms.size()),
       ring_(sms_.size() * static_cast<std::size_t>(stages_)),
       coming_(ring_.size() * most_boxes_),
-      leaves_(sms_.size() * static_cast<std::size_t>(lead_)) {
+      leaves_(sms_.size() * static_cast<std::size_t>(lead_)),
+      next_boxes_(sms_.size() * most_boxes_) {
     for (std::size_t id = 0; id < sms_.size(); ++id) {
         Sm& sm = sms_[id];
         sm.latency = sm_wire(machine, static_cast<int>(id), 0).latency;
@@ -44,8 +45,11 @@ void LoneCtas::start(const Start& start) {
     sm.freed = 0;
     sm.scheduled = false;
     Cursor first;
+    first.phase = sm.phases.data();
     enter_phase(sm, first);
+    first.length = length_at(first);
     sm.load = sm.math = first;
+    find_boxes(start.slot);
     count_demand(sm.phases);
     wheel_.push(start.time + from_ns(kernel_.prologue_ns) + sm.own_way,
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
@@ -58,11 +62,18 @@ Exit LoneCtas::leave(Picoseconds now, std::int32_t index) {
 
 // To the first unit of this phase, or of the next one that has any.
 void LoneCtas::enter_phase(const Sm& sm, Cursor& cursor) const {
-    while (cursor.phase < sm.phases.size() && sm.phases[cursor.phase].count <= 0) ++cursor.phase;
+    const Work::Phase* const end = sm.phases.data() + sm.phases.size();
+    while (cursor.phase < end && cursor.phase->count <= 0) ++cursor.phase;
     cursor.in_phase = 0;
-    cursor.length = 1;
-    if (cursor.phase < sm.phases.size())
-        cursor.units_of_phase = static_cast<std::int32_t>(units_.units(sm.phases[cursor.phase].count));
+    cursor.left = cursor.phase < end ? static_cast<std::int32_t>(cursor.phase->count) : 0;
+}
+
+// Those of the first unit of a phase to load; the others follow them.
+void LoneCtas::find_boxes(std::int32_t index) {
+    const Sm& sm = sm_at(index);
+    if (sm.load.step >= sm.steps) return;
+    const Box** next = next_boxes(index).data();
+    for (const std::int32_t walk : work_.loads(*sm.load.phase)) *next++ = &boxes_.box(walk, 0);
 }
 
 void LoneCtas::begin(Picoseconds now, std::int32_t index) {
@@ -93,8 +104,8 @@ void LoneCtas::put_unit(Picoseconds now, std::int32_t index) {
     stage = {leaves_last, leaves_last, spread, 0};
     TileL2::Coming* const first = &coming_[number * most_boxes_];
     Picoseconds start = begin;
-    for (const std::int32_t walk : work_.loads(sm.phases[unit.phase])) {
-        const Box& box = boxes_.box(walk, unit.in_phase);
+    for (const Box*& next : next_boxes(index)) {
+        const Box& box = *next++;
         const BoxPace& pace = paces_.of(box.shape);
         if (pace.busy == 0) continue;  // wholly outside its tensor
         const Picoseconds reached = start + middle + pace.half_step;
@@ -107,6 +118,7 @@ void LoneCtas::put_unit(Picoseconds now, std::int32_t index) {
     const Picoseconds of_step = start - begin;
     sm.engine_free = begin + std::max(spread, (unit.length - 1) * of_step) + of_step;
     advance(sm, sm.load);
+    if (sm.load.in_phase == 0) find_boxes(index);
 }
 
 // Puts the next unit's issue on the wheel, when its loads are on their way.
@@ -141,7 +153,7 @@ void LoneCtas::pass_ports(Sm& sm, std::size_t number) {
 
 // The math of a unit's steps, and of its last one alone.
 LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
-    const Work::Phase& phase = sm.phases[unit.phase];
+    const Work::Phase& phase = *unit.phase;
     if (!has_math(phase)) return {};
     const double mean = math_cycles(phase, sm.pace);
     demand_.flops += phase.math_flops * unit.length;
@@ -160,7 +172,6 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
 // calls is small and called here alone, and most of the engine's time.
 [[gnu::flatten]] void LoneCtas::on_issue(Picoseconds now, std::int32_t index) {
     Sm& sm = sm_at(index);
-    prefetch_next(sm);
     const std::size_t number = stage_of(index, sm.math.unit);
     pass_ports(sm, number);
     const Stage& own = ring_[number];
@@ -181,16 +192,9 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
         return;
     }
     set_free(sm, index, unit, issued + release_, done - math.last + release_);
-    sm.free_from = std::max({issued + release_, done, sm.epilogue_until});
+    sm.free_from = std::max(issued + release_, done);
     put_loads(now, index);
     schedule(now, index);
-}
-
-// The boxes of the next unit to load are looked for some hundred instructions from here.
-void LoneCtas::prefetch_next(const Sm& sm) const {
-    if (sm.load.step >= sm.steps) return;
-    for (const std::int32_t walk : work_.loads(sm.phases[sm.load.phase]))
-        l2_.prefetch(boxes_.box(walk, sm.load.in_phase), sm.gpc);
 }
 
 // The steps of a unit let those load that come `lead_` later.
@@ -209,7 +213,7 @@ void LoneCtas::set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseco
 
 // A unit's results are there at `at`.
 void LoneCtas::issue_stores(Picoseconds at, Sm& sm, const Cursor& unit) {
-    const Work::Phase& phase = sm.phases[unit.phase];
+    const Work::Phase& phase = *unit.phase;
     if (phase.first_store == phase.end) return;
     const bool epilogue = phase.first_load == phase.first_store;
     Picoseconds start = std::max({at + (epilogue ? half_epilogue_ : 0), sm.engine_free, sm.store_free});

@@ -40,35 +40,37 @@ public:
 private:
     // A position in a program: a unit, and its place among the units of its phase.
     struct Cursor {
+        const Work::Phase* phase = nullptr;
         std::int32_t unit = 0;
         std::int32_t step = 0;    // its first one
-        std::int32_t length = 1;  // steps
+        std::int32_t length = 0;  // steps
         std::int32_t in_phase = 0;
-        std::int32_t units_of_phase = 0;
-        std::uint32_t phase = 0;
+        std::int32_t left = 0;     // steps of the phase from here on
         std::int32_t in_lead = 0;  // `step` modulo the lead
     };
 
-    // What an SM does, its CTA's next units first.
+    // What an SM does: first what each of its CTA's units looks at, on two cache lines.
     struct alignas(64) Sm {
-        Cursor load;             // next unit to load
-        bool scheduled = false;  // an event for the next unit's issue is on its way
-        Cursor math;             // next unit to issue
-        std::int32_t steps = 0;
+        Cursor load;                  // next unit to load
+        Cursor math;                  // next unit to issue
         Picoseconds free_from = 0;    // the next unit may be issued from here on
         Picoseconds engine_free = 0;  // load engine
-        Picoseconds store_free = 0;   // the way of its stores
         Picoseconds own_way = 0;      // of its way to the slices, beyond that of the nearest SM
         Picoseconds way = 0;          // from a load's issue to the slices, in the L2's time
         Server port;
+        double pace = 1;         // what its CTA's math takes of the mean
+        bool scheduled = false;  // an event for the next unit's issue is on its way
         std::uint32_t gpc = 0;
         std::int32_t freed = 0;  // steps that have set their stage free
-        std::span<const Work::Phase> phases;
-        double pace = 1;                 // what its math takes of the mean
+        std::int32_t steps = 0;
+
+        Picoseconds store_free = 0;      // the way of its stores
         Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps
         Picoseconds latency = 0;         // to the slices
+        std::span<const Work::Phase> phases;
         std::int32_t tile = -1;
     };
+    static_assert(sizeof(Sm) == 192);
 
     // A unit's boxes.
     struct Stage {
@@ -91,24 +93,27 @@ private:
     void schedule(Picoseconds now, std::int32_t index);
     void pass_ports(Sm& sm, std::size_t stage);
     Math math_of(const Sm& sm, const Cursor& unit);
-    void prefetch_next(const Sm& sm) const;
     void set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseconds first, Picoseconds last);
     void issue_stores(Picoseconds at, Sm& sm, const Cursor& unit);
 
     void enter_phase(const Sm& sm, Cursor& cursor) const;
     void advance(const Sm& sm, Cursor& cursor) const {
         ++cursor.unit;
+        ++cursor.in_phase;
         cursor.step += cursor.length;
         cursor.in_lead += cursor.length;
         if (cursor.in_lead >= lead_) cursor.in_lead -= lead_;
-        if (++cursor.in_phase >= cursor.units_of_phase) {
+        cursor.left -= cursor.length;
+        if (cursor.left == 0) {
             ++cursor.phase;
             enter_phase(sm, cursor);
-            return;
         }
-        cursor.length =
-            static_cast<std::int32_t>(units_.length(cursor.in_phase, sm.phases[cursor.phase].count));
+        cursor.length = length_at(cursor);
     }
+    std::int32_t length_at(const Cursor& cursor) const {
+        return static_cast<std::int32_t>(units_.length_of(cursor.in_phase, cursor.left));
+    }
+    void find_boxes(std::int32_t index);
     bool may_load(const Sm& sm) const {
         return sm.load.step < sm.steps && sm.load.step + sm.load.length <= sm.freed + lead_;
     }
@@ -121,6 +126,11 @@ private:
         return leaves_[static_cast<std::size_t>(index) * static_cast<std::size_t>(lead_) +
                        static_cast<std::size_t>(in_lead)];
     }
+    // The next unit's boxes, of each of its walks.
+    std::span<const Box*> next_boxes(std::int32_t index) {
+        return {next_boxes_.data() + static_cast<std::size_t>(index) * most_boxes_,
+                sm_at(index).load.phase->first_store - sm_at(index).load.phase->first_load};
+    }
     Sm& sm_at(std::int32_t index) { return sms_[static_cast<std::size_t>(index)]; }
 
     const StepUnits units_;
@@ -131,6 +141,7 @@ private:
     std::vector<Stage> ring_;             // SM * stages + stage
     std::vector<TileL2::Coming> coming_;  // the same, most_boxes_ of each, by time
     std::vector<Picoseconds> leaves_;     // SM * lead + place in the lead
+    std::vector<const Box*> next_boxes_;  // SM * most_boxes_ + load of its phase
 };
 
 }  // namespace l2lens

@@ -43,10 +43,7 @@ public:
     void hold(std::uint32_t unit, std::uint32_t lines, Dropped&& dropped) {
         Unit& held = units_[unit];
         const std::uint32_t without = kSetClasses - held.holding();
-        for (std::uint32_t c = 0; c < without; ++c) {
-            make_room(c, lines, dropped);
-            classes_[c].used += lines;
-        }
+        for (std::uint32_t c = 0; c < without; ++c) take_in(c, lines, dropped);
         const std::uint32_t written = without == kSetClasses ? 0 : held.state & kWritten;
         held.state = (lines & kMostLines) | kSetClasses << kHoldingShift | written;
         append(unit);
@@ -95,20 +92,23 @@ private:
         log_.push_back({unit, next_use_++});
     }
 
+    // Lets a class hold so many lines more, and let go of what it has no room for then.
     template <class Dropped>
-    void make_room(std::uint32_t c, std::int64_t lines, Dropped&& dropped) {
+    void take_in(std::uint32_t c, std::int64_t lines, Dropped&& dropped) {
         Class& sets = classes_[c];
         const std::uint32_t holding = kSetClasses - c;  // of a unit that no fuller class holds any more
-        while (sets.used + lines > sets.capacity && sets.oldest < log_.size()) {
-            const Use use = log_[sets.oldest++];
+        std::int64_t beyond = sets.used + lines - sets.capacity;
+        for (; beyond > 0 && sets.oldest < log_.size(); ++sets.oldest) {
+            const Use use = log_[sets.oldest];
             if (sets.oldest + kPrefetch < log_.size()) prefetch(log_[sets.oldest + kPrefetch].unit);
             Unit& unit = units_[use.unit];
             if (unit.last_use != use.number || unit.holding() < holding) continue;
             const std::uint32_t state = unit.state;
             unit.state = (state & (kWritten | kMostLines)) | (holding - 1) << kHoldingShift;
-            sets.used -= state & kMostLines;
+            beyond -= state & kMostLines;
             if ((state & kWritten) != 0) dropped(use.unit, holding);
         }
+        sets.used = sets.capacity + beyond;
     }
 
     // Drops stale entries when they are most of the log.

@@ -36,7 +36,11 @@ public:
     }
     // The steps of a unit, in a phase of so many.
     std::int64_t length(std::int64_t unit, std::int64_t steps) const {
-        return unit < lead_ ? 1 : std::min(steps_of_unit_, steps - begin(unit));
+        return length_of(unit, steps - begin(unit));
+    }
+    // The same of a unit from which on `left` steps of its phase are left.
+    std::int64_t length_of(std::int64_t unit, std::int64_t left) const {
+        return std::min(unit < lead_ ? 1 : steps_of_unit_, left);
     }
 
 private:

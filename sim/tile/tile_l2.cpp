@@ -52,6 +52,7 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
     if (max_requesters_ > 1) opened_.assign(boxes.boxes() * gpcs_, 0);
     entries_.resize(
         std::bit_ceil(kEntriesOfSlot * machine.sms.size() * static_cast<std::size_t>(ctas_per_sm)));
+    entry_mask_ = static_cast<std::uint32_t>(entries_.size() - 1);
     for (const BoxShape& shape : boxes.shapes()) {
         ShapeTurns turns;
         for (std::size_t home = 0; home < kMostHomes; ++home) {
@@ -121,7 +122,7 @@ TileL2::Coming TileL2::read(Picoseconds now, Picoseconds reached, const Box& box
     // Its own lookup, in the requester's own partition. The entry taken was opened longest ago, and is over.
     if (++last_entry_ == kNotLate) ++last_entry_;
     Entry& entry = entry_of(last_entry_);
-    if (joins_others) opened_[key] = static_cast<std::uint32_t>(&entry - entries_.data());
+    if (joins_others) opened_[key] = last_entry_ & entry_mask_;
     entry.number = last_entry_;
     const ShapeTurns& turns = turns_[box.shape];
     entry.looked_up = look_up(partition, reached, box.shape, turns.tag);
@@ -199,8 +200,9 @@ bool TileL2::all_there(Picoseconds reached, std::uint32_t region, std::uint32_t 
 
 // What of the box is not there is asked for; the entry waits for it and for what is on its way.
 void TileL2::look_for_parts(Picoseconds reached, const Box& box, std::uint32_t partition, Entry& entry) {
+    const ShapeTurns& turns = turns_[box.shape];
     for (std::uint32_t home = 0; home < kMostHomes; ++home) {
-        if (turns_[box.shape].part[home].requests == 0) continue;
+        if (turns.part[home].requests == 0) continue;
         const Share share = missing(box.region, partition, home);
         Part& there = part(box.region, partition, home);
         if (share > 0) {

@@ -64,14 +64,6 @@ public:
     // becomes of it is worked out at once, with the queues as far as they are known. `alone`: nobody may join
     // it, nor it others.
     Coming read(Picoseconds now, Picoseconds reached, const Box& box, std::uint32_t gpc, bool alone);
-    // Fetches what read() will look at first.
-    void prefetch(const Box& box, std::uint32_t gpc) const {
-        if (max_requesters_ > 1)
-            __builtin_prefetch(&entries_[opened_[static_cast<std::uint64_t>(box.id) * gpcs_ + gpc]], 1);
-        const std::uint32_t partition = partition_of_gpc_[gpc];
-        __builtin_prefetch(&parts_[parts_index(box.region, partition)], 1);
-        slices_[partition].log.prefetch(unit_of(box.region, 0));
-    }
     // The box's time with the queues as they were.
     Picoseconds settled(const Coming& box) { return box.entry == kNotLate ? box.at : settled_late(box); }
     void write(Picoseconds now, std::uint32_t box, std::uint32_t gpc);
@@ -225,7 +217,7 @@ private:
     }
     // From a box's middle line at the slices to its last one at a GPC.
     Picoseconds way_back(std::uint32_t shape) const { return paces_.of(shape).half_span + t_.slice_to_sm; }
-    Entry& entry_of(std::uint32_t number) { return entries_[number & (entries_.size() - 1)]; }
+    Entry& entry_of(std::uint32_t number) { return entries_[number & entry_mask_]; }
     Picoseconds settled_late(const Coming& box);
     void settle(Part& there, std::uint32_t region, std::uint32_t partition, std::uint32_t home,
                 std::uint32_t shape);
@@ -257,6 +249,7 @@ private:
     std::vector<Slices> slices_;         // per partition
     std::vector<std::uint32_t> opened_;  // per box and GPC: its last entry
     std::vector<Entry> entries_;         // taken in turn; long over when its turn comes again
+    std::uint32_t entry_mask_ = 0;
     std::uint32_t last_entry_ = 0;
     RandomStream random_;
     Events events_;

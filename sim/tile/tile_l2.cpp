@@ -113,9 +113,12 @@ TileL2::Coming TileL2::read(Picoseconds now, Picoseconds reached, const Box& box
     const std::uint64_t key = static_cast<std::uint64_t>(box.id) * gpcs_ + gpc;
     const bool joins_others = max_requesters_ > 1 && !alone && !boxes_.shape(box).shifted;
     if (joins_others) {
+        // What waits in front of the coalescer has no entry that others could join.
+        const Picoseconds let_in =
+            reached + std::max(tag_wait(partition, reached) - t_.tag_queue, Picoseconds{0});
         Entry& open = entries_[opened_[key]];
-        if (open.key == key && open.requesters < max_requesters_ && !over(open, reached) &&
-            join(reached, box, partition, open))
+        if (open.key == key && open.requesters < max_requesters_ && !over(open, let_in) &&
+            join(let_in, box, partition, open))
             return coming(open);
     }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The L2 when a box is the unit: the same coalescers, partitions, fabric and DRAM as in memory/lane.hpp, with
-// a box's lines in place of a line. (But for what makes requests and data wait in front of others:
-// l2.tag_queue, lookup_queue, input_queue, queue, far_lines and replies_apart and bandwidth.gpc_queue are the
-// line engine's alone.) Each partition holds, of a region, the lines homed on its own side and copies of the
+// a box's lines in place of a line. (But for what makes requests and data wait in front of others: requests
+// wait in front of the coalescer for busy tags, beyond l2.tag_queue, but in the order in which they came.
+// l2.lookup_queue, input_queue, queue, far_lines and replies_apart and bandwidth.gpc_queue are the line
+// engine's alone.) Each partition holds, of a region, the lines homed on its own side and copies of the
 // others, as one unit each.
 //
 // A box's lines follow each other at a constant pace, and a box is met where its middle line is. What happens
@@ -139,11 +140,15 @@ private:
     static std::size_t fabric_of(std::size_t partition) { return 2 * kMostHomes + partition; }
     static std::size_t dram_of(std::size_t partition) { return 3 * kMostHomes + partition; }
     static std::size_t port_of(std::size_t gpc) { return 4 * kMostHomes + gpc; }
+    // How long a line that reaches the tags of a partition at `when` waits for them.
+    Picoseconds tag_wait(std::size_t partition, Picoseconds when) const {
+        return tags_wait_ ? flows_.expected(tag_of(partition), when) : 0;
+    }
     // A box's lines, the middle one at `middle`, at the tags of a partition: when that one is looked up.
     Picoseconds look_up(std::size_t partition, Picoseconds middle, std::uint32_t shape, Picoseconds turns) {
         if (!tags_wait_) return middle;
         const Picoseconds half = paces_.of(shape).half_span;
-        const Picoseconds wait = flows_.expected(tag_of(partition), middle);
+        const Picoseconds wait = tag_wait(partition, middle);
         flows_.add_foreseen(tag_of(partition), flows_.span(middle - half, middle + half), turns);
         return middle + wait;
     }

@@ -147,6 +147,31 @@ TEST_CASE("An entry takes four requesters: requests for a missing line as on an 
     CHECK(e[Event::FillSectors] == 512);
 }
 
+// Half-line boxes: twice the requests, so that tags are what is short. The line engine's requests are let in
+// as they come here; taking turns, which the tile engine does not know, they merge fewer still.
+TEST_CASE("What waits for busy tags in front of the coalescer is joined by as few as in the line engine") {
+    if (test::kSanitized) return;
+    Machine machine = load_machine("h200");
+    machine.l2.input_queue_requests = 1 << 20;
+    const Kernel kernel = test::gemm({"m=4096", "n=4096", "k=1024", "bk=32"}, machine);
+    const NamedOrder order = order_of("group_m:8", kernel, machine);
+    const auto merged = [&](Engine engine, int tag_queue) {
+        machine.l2.tag_queue_requests = tag_queue;
+        PredictOptions options;
+        options.engine = engine;
+        options.seeds = 2;
+        if (engine == Engine::Line) options.sample = 4;
+        SerialExecutor serial;
+        const auto counters = predict(machine, kernel, order, options, serial).counters;
+        return counters.at("lrc__request_sectors_op_read_coalescing_achieved_type_hardware.sum") /
+               counters.at("lrc__request_sectors_op_read_coalescable.sum");
+    };
+    const int queue = machine.l2.tag_queue_requests;
+    CHECK(merged(Engine::Tile, 0) == Approx(merged(Engine::Line, 0)).margin(0.03));
+    CHECK(merged(Engine::Tile, queue) == Approx(merged(Engine::Line, queue)).margin(0.03));
+    CHECK(merged(Engine::Tile, queue) < merged(Engine::Tile, 0) - 0.03);
+}
+
 TEST_CASE("Without a coalescer nothing merges, and on one partition nothing crosses a fabric") {
     const Machine machine = load_machine("v100");
     const Kernel kernel = same_box(4);

@@ -137,8 +137,8 @@ Run run_lines(const PreparedKernel::Parts& parts, const NamedOrder& order, const
 }
 
 Run run_tiles(const PreparedKernel::Parts& parts, const NamedOrder& order, const PredictOptions& options,
-              int lanes, DetailRecorder* recorder) {
-    TileOptions asked{run_options(parts, options), static_cast<double>(parts.map.lanes()) / lanes};
+              DetailRecorder* recorder) {
+    TileOptions asked = run_options(parts, options);
     if (recorder != nullptr)
         asked.counted = [recorder](Picoseconds t, const Events& events) { recorder->counted(t, events); };
     Run run{
@@ -153,7 +153,7 @@ Run run_once(const PreparedKernel::Parts& parts, const NamedOrder& order, const 
     std::optional<DetailRecorder> recorder;
     if (options.details != nullptr) recorder.emplace(parts.machine, *options.details, !options.warm_l2);
     DetailRecorder* looks_on = recorder ? &*recorder : nullptr;
-    return parts.engine == Engine::Tile ? run_tiles(parts, order, options, lanes, looks_on)
+    return parts.engine == Engine::Tile ? run_tiles(parts, order, options, looks_on)
                                         : run_lines(parts, order, options, lanes, looks_on, inside);
 }
 

@@ -25,8 +25,7 @@ constexpr std::uint32_t share_of(std::uint32_t n, Share share) {
 
 class LandingCurve {
 public:
-    explicit LandingCurve(double jitter_ps)
-        : jitter_ps_(jitter_ps), steps_per_ps_(jitter_ps > 0 ? kStepsPerMean / jitter_ps : 0) {
+    explicit LandingCurve(double jitter_ps) : steps_per_ps_(jitter_ps > 0 ? kStepsPerMean / jitter_ps : 0) {
         for (std::size_t i = 0; i < missing_.size(); ++i) {
             const double means = (static_cast<double>(i) + 0.5) / kStepsPerMean;
             missing_[i] = static_cast<Share>(std::lround(kAll * std::exp(-means)));
@@ -45,17 +44,17 @@ public:
         return step < missing_.size() ? missing_[step] : 0;
     }
 
-    // The jitter of the slowest of n lines, given ln n: Gumbel's limit of the largest of n exponentials.
-    Picoseconds slowest(double log_lines, RandomStream& random) const {
+    // The jitter of the slowest of n lines, given ln n and the mean jitter: Gumbel's limit of the largest of
+    // n exponentials.
+    Picoseconds slowest(double log_lines, double jitter_ps, RandomStream& random) const {
         const double means = log_lines + static_cast<double>(slowest_[random.next() >> (64 - kQuantileBits)]);
-        return means > 0 ? static_cast<Picoseconds>(means * jitter_ps_) : 0;
+        return means > 0 ? static_cast<Picoseconds>(means * jitter_ps) : 0;
     }
 
 private:
     static constexpr double kStepsPerMean = 16;
     static constexpr int kQuantileBits = 9;
 
-    double jitter_ps_;
     double steps_per_ps_;
     std::array<Share, 128> missing_{};
     std::array<float, 1u << kQuantileBits> slowest_{};

@@ -20,7 +20,7 @@ MemoryTiming timing_of(const Machine& machine, Picoseconds way_in) {
 }  // namespace
 
 TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, int ctas_per_sm,
-               double lines_per_line, std::uint64_t seed, TileWheel& wheel)
+               std::uint64_t seed, TileWheel& wheel)
     : machine_(machine),
       boxes_(boxes),
       paces_(paces),
@@ -29,7 +29,6 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
                       machine.latency.load_issue_cycles / machine.clock.sm_max_ghz)),
       t_(timing_of(machine, way_in_)),
       dram_jitter_(static_cast<Picoseconds>(t_.dram_jitter_ps)),
-      dram_opens_(t_.dram + static_cast<Picoseconds>(t_.dram_jitter_ps * std::log(lines_per_line))),
       dram_sector_(static_cast<double>(t_.dram_sector) / machine.l2.slices_per_partition),
       hit_ramp_(
           static_cast<Picoseconds>(machine.latency.slice_spread_cycles * 1000.0 / machine.clock.sm_max_ghz)),
@@ -182,12 +181,12 @@ void TileL2::settle_home(Part& there, std::uint32_t home) {
     there.last += longer;
 }
 
-// The last line of a copy waits for its slice's output port and the fabric.
+// The last line of a copy waits for the fabric, and for its slice's output port if replies leave by it.
 void TileL2::leave_home(Part& copy, const Part& there, std::uint32_t home, std::uint32_t shape) const {
     const Picoseconds last = std::max(copy.queued, there.last);
     const Picoseconds leaves = last - paces_.of(shape).first_step_to_middle();
-    const Picoseconds wait =
-        std::max(flows_.backlog(output_of(home), leaves), flows_.backlog(fabric_of(home), leaves));
+    Picoseconds wait = flows_.backlog(fabric_of(home), leaves);
+    if (!machine_.l2.replies_apart) wait = std::max(wait, flows_.backlog(output_of(home), leaves));
     copy.opens = std::max(copy.queued, there.opens) + t_.fabric_reply;
     copy.last = std::max(last + wait + t_.fabric_reply, copy.opens + 1);
 }
@@ -293,14 +292,16 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     events_[Event::FillSectors] += sectors;
     const BoxPace& pace = paces_.of(box.shape);
     const Turns& turns = turns_[box.shape].part[home];
-    flows_.add(dram_of(home), flows_.span(at - pace.half_span, at + pace.half_span),
-               turns.dram * share / kAll);
+    const Picoseconds work = turns.dram * share / kAll;
+    flows_.add(dram_of(home), flows_.span(at - pace.half_span, at + pace.half_span), work);
+    const double load = std::min(dram_load_[home].add(at, work), 1.0);
     there.queued = at - pace.first_step_to_middle();
     const Picoseconds wait = flows_.foresee(dram_of(home), there.queued);
     const Picoseconds turn = at + wait;
     const double log_lines = turns.log_lines + static_cast<double>(log_share_[share]);
-    there.opens = turn + dram_opens_;
-    there.last = std::max(turn + t_.dram + curve_.slowest(log_lines, random_), there.opens + 1);
+    there.opens = turn + t_.dram + static_cast<Picoseconds>(load * t_.dram_load_ps);
+    const double jitter_ps = t_.dram_jitter_ps + load * t_.dram_jitter_load_ps;
+    there.last = there.opens + std::max<Picoseconds>(curve_.slowest(log_lines, jitter_ps, random_), 1);
     there.wait = static_cast<std::int32_t>(wait);
     there.filling = static_cast<std::uint16_t>(share);
     there.far_at = 0;
@@ -343,7 +344,7 @@ void TileL2::reply(Picoseconds found, const Box& box, std::uint32_t home) {
     Part& copy = part(box.region, home ^ 1u, home);
     const Picoseconds first = std::max(found, there.opens), last = std::max(found, there.last);
     const Flows::Span span = flows_.span(first - pace.half_span, last + pace.half_span);
-    flows_.add(output_of(home), span, turns.output * copy.filling / kAll);
+    if (!machine_.l2.replies_apart) flows_.add(output_of(home), span, turns.output * copy.filling / kAll);
     flows_.add(fabric_of(home), span, turns.fabric * copy.filling / kAll);
     copy.queued = found;
     copy.of_fetch = there.fetch;

@@ -2,9 +2,9 @@
 // The L2 when a box is the unit: the same coalescers, partitions, fabric and DRAM as in memory/lane.hpp, with
 // a box's lines in place of a line. (But for what makes requests and data wait in front of others: requests
 // wait in front of the coalescer for busy tags, beyond l2.tag_queue, but in the order in which they came.
-// l2.lookup_queue, input_queue, queue, far_lines and replies_apart and bandwidth.gpc_queue are the line
-// engine's alone.) Each partition holds, of a region, the lines homed on its own side and copies of the
-// others, as one unit each.
+// l2.lookup_queue, input_queue, queue and far_lines and bandwidth.gpc_queue are the line engine's alone.)
+// Each partition holds, of a region, the lines homed on its own side and copies of the others, as one unit
+// each.
 //
 // A box's lines follow each other at a constant pace, and a box is met where its middle line is. What happens
 // to a share of its lines only (some have landed when the next SM asks) is counted as a share; who waits for
@@ -28,6 +28,7 @@
 #include "counters/counters.hpp"
 #include "machine/machine.hpp"
 #include "memory/messages.hpp"
+#include "memory/recent_load.hpp"
 #include "memory/timing.hpp"
 
 #include "tile/box_pace.hpp"
@@ -45,9 +46,8 @@ class TileL2 {
 public:
     static constexpr std::uint32_t kNotLate = 0;  // no entry has this number
 
-    // The parameters of the machine hold for a model that simulates one line of `lines_per_line`.
     TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, int ctas_per_sm,
-           double lines_per_line, std::uint64_t seed, TileWheel& wheel);
+           std::uint64_t seed, TileWheel& wheel);
 
     // The way from an SM's load to the slices, but for what SMs differ by. The L2's clock is behind by as
     // much: a request is put to it when it leaves its SM, and what comes back at the GPC does so in the SMs'
@@ -238,8 +238,8 @@ private:
     const Picoseconds way_in_;
     MemoryTiming t_;  // slice_to_sm with the way in
     Picoseconds dram_jitter_;
-    Picoseconds dram_opens_;  // from DRAM's turn to the first lines' landing
-    double dram_sector_;      // all slices of a partition together
+    double dram_sector_;  // all slices of a partition together
+    std::array<RecentLoad, kMostHomes> dram_load_{};
     Picoseconds hit_ramp_;
     Picoseconds longest_hit_;  // a hit's entry may be joined
     bool tags_wait_;           // lookups may come faster than tags take them

@@ -33,7 +33,7 @@ public:
           tensor_math_(work.kernel().has_tensor_math()),
           options_(options),
           paces_(machine, work.kernel(), boxes),
-          l2_(machine, boxes, paces_, ctas_per_sm, options.lines_per_line, options.seed, wheel_) {}
+          l2_(machine, boxes, paces_, ctas_per_sm, options.seed, wheel_) {}
 
     SimulationResult run() {
         if (options_.warm_l2) {

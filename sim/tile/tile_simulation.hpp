@@ -16,9 +16,7 @@
 
 namespace l2lens {
 
-struct TileOptions : RunOptions {
-    double lines_per_line = 1;  // the line engine's sample that this run stands for
-};
+using TileOptions = RunOptions;
 
 // launches[id]: program of the CTA with that launch id, or -1. Of the result, slice_sectors stays empty.
 // Throws Interrupted when a stop is requested.

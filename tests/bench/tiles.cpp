@@ -42,7 +42,6 @@ void tile_order(benchmark::State& state, const std::string& name) {
     const int resident = ctas_per_sm(kernel.resources, h200());
     const BoxTable boxes(h200(), work, map, executor, StepUnits::of(work, resident));
     TileOptions options;
-    options.lines_per_line = 16;
     for ([[maybe_unused]] auto _ : state) {
         benchmark::DoNotOptimize(
             simulate_tiles(h200(), work, boxes, order.tile_of_launch, resident, options));

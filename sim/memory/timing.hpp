@@ -27,7 +27,7 @@ struct MemoryTiming {
     double dram_load_ps;         // added to it when DRAM is busy all the time
     double dram_jitter_ps;       // mean of the exponential part
     double dram_jitter_load_ps;  // added to it when DRAM is busy all the time
-    double late_jitters;         // after a line from DRAM: its box's slowest line that is not simulated
+    double late_jitters;         // by so many mean jitters a box settles after its simulated lines
     Picoseconds sm_to_slice;
     Picoseconds slice_to_sm;
 

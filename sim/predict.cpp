@@ -138,7 +138,7 @@ Run run_lines(const PreparedKernel::Parts& parts, const NamedOrder& order, const
 
 Run run_tiles(const PreparedKernel::Parts& parts, const NamedOrder& order, const PredictOptions& options,
               DetailRecorder* recorder) {
-    TileOptions asked = run_options(parts, options);
+    RunOptions asked = run_options(parts, options);
     if (recorder != nullptr)
         asked.counted = [recorder](Picoseconds t, const Events& events) { recorder->counted(t, events); };
     Run run{

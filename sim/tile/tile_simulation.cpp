@@ -24,7 +24,7 @@ template <class Ctas>
 class TileSimulation {
 public:
     TileSimulation(const Machine& machine, const Work& work, const BoxTable& boxes,
-                   std::span<const std::int32_t> launches, int ctas_per_sm, const TileOptions& options)
+                   std::span<const std::int32_t> launches, int ctas_per_sm, const RunOptions& options)
         : machine_(machine),
           work_(work),
           boxes_(boxes),
@@ -137,7 +137,7 @@ private:
     const int ctas_per_sm_;
     const bool tensor_math_;
     std::uint64_t dram_sectors_at_launch_ = 0;
-    const TileOptions& options_;
+    const RunOptions& options_;
     TileWheel wheel_;
     BoxPaces paces_;
     TileL2 l2_;
@@ -155,7 +155,7 @@ private:
 
 SimulationResult simulate_tiles(const Machine& machine, const Work& work, const BoxTable& boxes,
                                 std::span<const std::int32_t> launches, int ctas_per_sm,
-                                const TileOptions& options) {
+                                const RunOptions& options) {
     if (ctas_are_alone(work.kernel(), ctas_per_sm))
         return TileSimulation<LoneCtas>(machine, work, boxes, launches, ctas_per_sm, options).run();
     return TileSimulation<TileSms>(machine, work, boxes, launches, ctas_per_sm, options).run();

@@ -16,12 +16,10 @@
 
 namespace l2lens {
 
-using TileOptions = RunOptions;
-
 // launches[id]: program of the CTA with that launch id, or -1. Of the result, slice_sectors stays empty.
 // Throws Interrupted when a stop is requested.
 SimulationResult simulate_tiles(const Machine& machine, const Work& work, const BoxTable& boxes,
                                 std::span<const std::int32_t> launches, int ctas_per_sm,
-                                const TileOptions& options);
+                                const RunOptions& options);
 
 }  // namespace l2lens

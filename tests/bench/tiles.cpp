@@ -41,7 +41,7 @@ void tile_order(benchmark::State& state, const std::string& name) {
     TbbExecutor executor(2);
     const int resident = ctas_per_sm(kernel.resources, h200());
     const BoxTable boxes(h200(), work, map, executor, StepUnits::of(work, resident));
-    TileOptions options;
+    RunOptions options;
     for ([[maybe_unused]] auto _ : state) {
         benchmark::DoNotOptimize(
             simulate_tiles(h200(), work, boxes, order.tile_of_launch, resident, options));

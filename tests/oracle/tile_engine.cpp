@@ -33,7 +33,7 @@ struct Case {
 };
 
 SimulationResult by_tile(const Machine& machine, const Kernel& kernel,
-                         const std::vector<std::int32_t>& launches, const TileOptions& options = {},
+                         const std::vector<std::int32_t>& launches, const RunOptions& options = {},
                          int ctas_per_sm = 1) {
     const AddressMap map(machine);
     const LaneSample all(map.lanes(), map.lanes());
@@ -93,7 +93,7 @@ TEST_CASE("The tile engine asks for, receives and stores exactly what the line e
             kernel, "row_major",
             expand_clusters(resolve_order("row_major", cluster_grid(tiles, cluster)), tiles, cluster),
             machine);
-        TileOptions options;
+        RunOptions options;
         options.mode = c.mode;
         const auto tile = by_tile(machine, kernel, order.tile_of_launch, options);
         const auto line = by_line(machine, kernel, order.tile_of_launch, c.mode);
@@ -186,7 +186,7 @@ TEST_CASE("Without a coalescer nothing merges, and on one partition nothing cros
 TEST_CASE("A warm L2 fills nothing that it holds") {
     const Machine machine = load_machine("h200");
     const Kernel kernel = test::gemm({"m=1024", "n=1024", "k=512"}, machine);
-    TileOptions options;
+    RunOptions options;
     options.warm_l2 = true;
     CHECK(by_tile(machine, kernel, test::in_order(kernel), options).events[Event::FillSectors] == 0);
 }

@@ -103,8 +103,7 @@ TEST_CASE("Resident lines merge up to 40 cycles apart and not beyond 48") {
 
 TEST_CASE("Missing lines merge as long as they are under way; the model's stop merging too early") {
     // Recorded: half of all up to 300 cycles, .44 at 500, .29 at 800, .24 at 1000; model: .46, .17, .01 and
-    // 0. Its DRAM takes as long for a lone line as the GPU's (162 ns more than the L2,
-    // traces/h200/README.md), and why they merge for longer is not known.
+    // 0. Its boxes take as long from DRAM as the GPU's (far.cpp); why lines merge for longer is not known.
     for (const auto& row : recorded_rows("coalescer_delay.csv", {{"lines", "cold"}, {"second_sm", "1"}})) {
         INFO(row["delay_cycles"] << " cycles");
         const double hardware = row["coalesced_sectors"] / row["request_sectors"];

@@ -192,14 +192,16 @@ TEST_CASE("What SMs read does not leave by the port of the replies to the other 
 
 namespace {
 
-// `count` SMs, spread over the GPU, that read what the L2 does not have.
-Readers streaming(int count, const test::RecordedCells& row) {
+// The SMs of a row, spread over the GPU, that read what the L2 does not have.
+Readers streaming(const Machine& machine, const test::RecordedCells& row) {
     constexpr std::int64_t kOfAll = std::int64_t{528} << 20;
+    const auto count = static_cast<int>(row["readers"]);
+    const auto all = static_cast<int>(machine.sms.size());
     Readers readers{{},
                     kOfAll / count / kCopyBytes * kCopyBytes,
                     static_cast<int>(row["in_flight"]),
                     row["bytes_per_ns"]};
-    for (int i = 0; i < count; ++i) readers.sms.push_back(i * 132 / count);
+    for (int i = 0; i < count; ++i) readers.sms.push_back(i * all / count);
     return readers;
 }
 
@@ -218,7 +220,7 @@ TEST_CASE("A box from DRAM takes longer the busier DRAM is, as on the GPU") {
     for (const char* set : {"few_rows", "streaming_rows"}) {
         for (const auto& row : test::recorded_rows("far.csv", {{"set", set}, {"in_flight", "1"}})) {
             INFO(row["readers"] << " SMs with a copy in flight each");
-            const Readers readers = streaming(static_cast<int>(row["readers"]), row);
+            const Readers readers = streaming(machine, row);
             const double rate = Copies({readers}).rates(machine)[0];
             CHECK(rate == Approx(readers.recorded).epsilon(0.06));
             times.push_back(static_cast<double>(kCopyBytes) / rate);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/make_set.hpp"
 #include "kernel/box_lines.hpp"
 #include "kernel/residency.hpp"
 #include "memory/event_wheel.hpp"
@@ -140,8 +141,7 @@ public:
             const std::uint64_t page = request.address >> kPageShift;
             if (pages_.empty() || pages_.back() != page) pages_.push_back(page);
         }
-        std::sort(pages_.begin(), pages_.end());
-        pages_.erase(std::unique(pages_.begin(), pages_.end()), pages_.end());
+        make_set(pages_);
     }
 
     std::size_t count() const { return pages_.size(); }

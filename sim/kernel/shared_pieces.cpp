@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/make_set.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "kernel/kernel.hpp"
@@ -73,12 +74,6 @@ void check_pairs(std::size_t pairs) {
                        std::to_string(kMostPairs) + " pairs of a CTA and a piece");
 }
 
-// Sorted, each once.
-void make_set(std::vector<std::uint32_t>& ids) {
-    std::ranges::sort(ids);
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
-
 // The distinct regions of a kernel, and which of them each tile reads.
 class Regions {
 public:
@@ -125,10 +120,7 @@ public:
             }
         }
         for (auto& tensor : cuts_) {
-            for (std::vector<std::int64_t>& cuts : tensor) {
-                std::ranges::sort(cuts);
-                cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-            }
+            for (std::vector<std::int64_t>& cuts : tensor) make_set(cuts);
         }
     }
 

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/make_set.hpp"
 #include "kernel/shared_pieces.hpp"
 #include "order/cluster.hpp"
 #include "order/families.hpp"
@@ -40,8 +41,7 @@ SharedPieces part_of(const SharedPieces& shared, const std::vector<Vertex>& tile
     std::vector<Vertex> pieces;
     for (const Vertex t : tiles)
         pieces.insert(pieces.end(), shared.of_tile(t).begin(), shared.of_tile(t).end());
-    std::ranges::sort(pieces);
-    pieces.erase(std::unique(pieces.begin(), pieces.end()), pieces.end());
+    make_set(pieces);
     SharedPieces part{0, 0, {0}, {}, {}};
     for (const Vertex p : pieces) part.bytes.push_back(shared.bytes[p]);
     for (const Vertex t : tiles) {
@@ -130,8 +130,7 @@ SharedPieces of_clusters(const SharedPieces& shared, ClusterShape cluster) {
                 own.insert(own.end(), of.begin(), of.end());
             }
         }
-        std::ranges::sort(own);
-        own.erase(std::unique(own.begin(), own.end()), own.end());
+        make_set(own);
         of_all.add_tile(own);
     }
     return merged_by_readers(of_all);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/make_set.hpp"
 #include "base/random.hpp"
 #include "order/sharing_graph.hpp"
 
@@ -183,8 +184,7 @@ private:
             for (const Vertex q : graph_.pieces_of(t))
                 if (q != p) used_.push_back(q);
         }
-        std::ranges::sort(used_);
-        used_.erase(std::unique(used_.begin(), used_.end()), used_.end());
+        make_set(used_);
         double rent = 0;
         for (const Vertex q : used_)
             rent += static_cast<double>(graph_.bytes(q)) *

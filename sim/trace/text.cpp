@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/make_set.hpp"
 #include "memory/event_wheel.hpp"
 
 namespace l2lens {
@@ -239,8 +240,7 @@ void TextTraceReader::relocate() {
     std::vector<std::uint64_t> pages;
     pages.reserve(records_.size());
     for (const LineRecord& record : records_) pages.push_back(record.address >> kPageShift);
-    std::sort(pages.begin(), pages.end());
-    pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+    make_set(pages);
     if (pages.size() > kTraceAddressEnd >> kPageShift)
         throw BadInput(
             fmt::format("{}: its requests touch {} pages of 2 MiB, more than 512 GiB", name_, pages.size()));

@@ -76,7 +76,7 @@ function kernel(p, gpu)
         grid = {{"m", tiles_m}, {"n", tiles_n}},
         stages = p.stages,
         -- 0.30 to 0.36 % of CTAs that a GPC began together, of the warp-specialized kernel (traces/h200/gemm_schedules.csv).
-        pace_spread = specialized and 0.003 or 0,
+        pace_spread = specialized and 0.0012 or 0,
         -- Triton's tile counter is an atomic that acquires and releases; in a cluster the producer and each four math
         -- warps fence (lookups that neither read nor write, traces/h200).
         fences_per_tile = p.mode == "dynamic" and not specialized and 1 or 0,

@@ -65,6 +65,7 @@ struct Machine {
         int dirty_ways = 0;             // of a set may wait to be written back
         int tag_queue_requests = 0;     // waiting for a slice's tags; 0: no limit
         int lookup_queue_requests = 0;  // waiting behind its coalescer while the slice takes none
+        int far_queue_requests = 0;     // likewise of lines whose home is another partition
         int input_queue_requests =
             0;                       // waiting in front of it first come, first served; the next ones by CPC
         int queue_lines = 0;         // waiting at a slice's output; 0: no limit
@@ -127,9 +128,8 @@ struct Machine {
         double fabric_request_ns = 0;    // to the home partition
         double fabric_reply_ns = 0;      // and back
         double dram_ns = 0;              // the constant part
-        double dram_load_ns = 0;         // what that grows by until DRAM is busy all the time
-        double dram_jitter_ns = 0;       // mean of the exponential part, per line
-        double dram_jitter_load_ns = 0;  // what that mean grows by until DRAM is busy all the time
+        double dram_jitter_ns = 0;       // mean of the exponential part, per line, of an idle DRAM
+        double dram_load = 0;            // of a busy one: over 1 - dram_load * the share it is busy
     } latency;
 
     struct Bandwidth {

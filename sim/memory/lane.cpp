@@ -44,9 +44,14 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
     const Machine& machine = model.machine;
     const int requesters = machine.coalescer.present ? machine.coalescer.max_requesters : 1;
     for (int p = 0; p < machine.partitions; ++p) {
+        const auto entrance = [&](bool far) {
+            const int room = far ? machine.l2.far_queue_requests : machine.l2.lookup_queue_requests;
+            return Entrance{LookupQueue<Action>(room), far};
+        };
         slices_.push_back(
-            Slice{SectorCache(model.map.sets(), machine.l2.ways), Coalescer(requesters),
-                  LookupQueue<Action>(machine.l2.lookup_queue_requests),
+            Slice{SectorCache(model.map.sets(), machine.l2.ways),
+                  Coalescer(requesters),
+                  {entrance(false), entrance(true)},
                   TurnQueue(machine.gpcs * machine.cpcs_per_gpc, machine.l2.input_queue_requests)});
     }
     if (machine.last_level.bytes > 0) last_level_.emplace(machine);
@@ -123,10 +128,13 @@ void Lane::reset_events() {
 
 void Lane::on_request(Picoseconds now, const Action& request) {
     Slice& slice = slices_[request.partition];
-    if (slice.waiting.empty() && lets_in(slice, now)) {
-        let_in(now, request);
+    const LineAccess& access = request.access;
+    Entrance& entrance = slice.entrances[entrance_of(access, request.partition)];
+    if (slice.first_waiting < 0 && lets_in(slice, entrance, now)) {
+        let_in(now, entrance, request);
+    } else if (slice.first_waiting < 0) {
+        slice.first_waiting = keep_waiting(request);
     } else {
-        const LineAccess& access = request.access;
         slice.waiting.push(access.gpc * model_.machine.cpcs_per_gpc + access.cpc, keep_waiting(request));
     }
     admit_later(now, slice, request.partition);
@@ -144,32 +152,52 @@ std::int32_t Lane::keep_waiting(const Action& request) {
 }
 
 void Lane::admit_later(Picoseconds now, Slice& slice, int partition) {
-    if (slice.admission_due || (slice.lookups.empty() && slice.waiting.empty())) return;
-    if (has_all_far_lines(slice)) return;  // the next that arrives looks again
+    if (slice.admission_due || !may_go_on(slice, partition)) return;
     slice.admission_due = true;
     add(std::max(now, takes_more_at(slice)), Kind::Admission, partition, -1);
+}
+
+// Somebody waits, and not for a far line to arrive: on_answer() looks again then.
+bool Lane::may_go_on(const Slice& slice, int partition) const {
+    for (const Entrance& entrance : slice.entrances)
+        if (!entrance.lookups.empty() && !is_shut(slice, entrance)) return true;
+    if (slice.first_waiting < 0) return false;
+    const LineAccess& first = waiting_[static_cast<std::size_t>(slice.first_waiting)].access;
+    return !is_shut(slice, slice.entrances[entrance_of(first, partition)]);
 }
 
 void Lane::on_admission(Picoseconds now, int partition) {
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
     slice.admission_due = false;
-    if (!slice.lookups.empty() && !is_full(slice, now)) serve(now, slice.lookups.pop());
-    while (!slice.waiting.empty() && lets_in(slice, now)) {
-        const std::int32_t number = slice.waiting.pop();
-        free_waiting_.push_back(number);
-        let_in(now, waiting_[static_cast<std::size_t>(number)]);
+    serve_next(now, slice);
+    while (slice.first_waiting >= 0) {
+        const Action& first = waiting_[static_cast<std::size_t>(slice.first_waiting)];
+        Entrance& entrance = slice.entrances[entrance_of(first.access, partition)];
+        if (!lets_in(slice, entrance, now)) break;
+        free_waiting_.push_back(slice.first_waiting);
+        let_in(now, entrance, first);
+        slice.first_waiting = slice.waiting.empty() ? -1 : slice.waiting.pop();
     }
     admit_later(now, slice, partition);
 }
 
+// One that has passed the coalescer: the entrances take turns.
+void Lane::serve_next(Picoseconds now, Slice& slice) {
+    for (std::size_t tried = 0; tried < slice.entrances.size(); ++tried) {
+        Entrance& entrance = slice.entrances[slice.next_entrance];
+        slice.next_entrance ^= 1u;
+        if (entrance.lookups.empty() || is_full(slice, entrance, now)) continue;
+        return serve(now, entrance.lookups.pop());
+    }
+}
+
 // Its wait in front of the coalescer is over.
-void Lane::let_in(Picoseconds now, Action request) {
+void Lane::let_in(Picoseconds now, Entrance& entrance, Action request) {
     if (request.kind == Kind::Read && coalesce(now, request.access, request.partition, request.index)) return;
-    Slice& slice = slices_[request.partition];
-    if (slice.lookups.empty() && !is_full(slice, now)) {
+    if (entrance.lookups.empty() && !is_full(slices_[request.partition], entrance, now)) {
         serve(now, request);
     } else {
-        slice.lookups.push(request);
+        entrance.lookups.push(request);
     }
 }
 
@@ -456,11 +484,11 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
 Lane::Arrival Lane::read_dram(Slice& slice, Picoseconds from, int sectors) {
     events_[Event::FillSectors] += static_cast<std::uint64_t>(sectors);
     take_turn(slice.dram_free, from, sectors * t_.dram_sector);
-    const double load = std::min(slice.dram_load.add(from, sectors * t_.dram_sector), 1.0);
-    const double jitter = t_.dram_jitter_ps + load * t_.dram_jitter_load_ps;
+    const double jitter = t_.jitter_ps(slice.dram_load.add(from, sectors * t_.dram_sector));
     const auto quantile = static_cast<double>(model_.exponential[random_.next() >> 52]);
-    const Picoseconds ready =
-        slice.dram_free + t_.dram + static_cast<Picoseconds>(load * t_.dram_load_ps + jitter * quantile);
+    // The wait that is drawn is one for DRAM, too: it does not come on top of the turn's.
+    const Picoseconds waited = from + static_cast<Picoseconds>(jitter * quantile);
+    const Picoseconds ready = std::max(slice.dram_free, waited) + t_.dram;
     return {ready, ready + static_cast<Picoseconds>(jitter * t_.late_jitters)};
 }
 

@@ -9,9 +9,11 @@
 // A write:  own partition's slice; of a far-homed line it keeps a copy ──► fabric ─► home. Dirty is the home
 // alone.
 //
-// A slice takes requests as they come until so many wait for its tags, so much data waits at its output or so
-// many lines are on their way to it over the fabric. The next ones, whatever they ask for, wait in order: a
-// few behind the coalescer (lookup_queue.hpp), the rest in front of it (turn_queue.hpp).
+// A slice takes requests as they come until so many wait for its tags or so much data waits at its output.
+// The next ones, whatever they ask for, wait in order: a few behind the coalescer (lookup_queue.hpp), the
+// rest in front of it (turn_queue.hpp). Of lines whose home is another partition it takes none either while
+// so many are on their way to it over the fabric; requests for those wait behind the coalescer apart from the
+// others, which pass them until that queue is full, too.
 //
 // A lookup takes a turn of the slice's tag pipe; data takes a turn of its output port when it leaves for an
 // SM, of its link when it leaves for the other partition (of both, unless l2.replies_apart), so that a miss
@@ -22,6 +24,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -106,11 +109,19 @@ private:
     };
     static_assert(sizeof(Action) == 24);
 
+    // By which requests come from the coalescer into a slice.
+    struct Entrance {
+        LookupQueue<Action> lookups;  // that the slice does not take yet
+        bool far = false;
+    };
+
     struct Slice {
         SectorCache cache;
         Coalescer coalescer;
-        LookupQueue<Action> lookups;  // that a full slice does not take yet
-        TurnQueue waiting;            // in front of the coalescer: numbers of waiting_
+        std::array<Entrance, 2> entrances;  // for lines whose home it is, and for others
+        TurnQueue waiting;  // in front of the coalescer, behind first_waiting: numbers of waiting_
+        std::int32_t first_waiting = -1;  // -1: nobody waits there
+        std::uint8_t next_entrance = 0;   // whose turn it is
         bool admission_due = false;
         Picoseconds tag_free = 0;
         Picoseconds output_free = 0;
@@ -151,19 +162,29 @@ private:
     void on_request(Picoseconds now, const Action& request);
     void on_admission(Picoseconds now, int partition);
     void admit_later(Picoseconds now, Slice& slice, int partition);
-    bool is_full(const Slice& slice, Picoseconds now) const {
-        return has_all_far_lines(slice) || takes_more_at(slice) > now;
+    bool may_go_on(const Slice& slice, int partition) const;
+    void serve_next(Picoseconds now, Slice& slice);
+    // Of Slice::entrances.
+    std::size_t entrance_of(const LineAccess& access, int partition) const {
+        return is_home(access.line, partition) ? 0 : 1;
     }
-    bool has_all_far_lines(const Slice& slice) const { return slice.far_lines >= t_.far_lines; }
+    // It takes none that comes by this entrance now.
+    bool is_full(const Slice& slice, const Entrance& entrance, Picoseconds now) const {
+        return is_shut(slice, entrance) || takes_more_at(slice) > now;
+    }
+    // Until a far line has arrived.
+    bool is_shut(const Slice& slice, const Entrance& entrance) const {
+        return entrance.far && slice.far_lines >= t_.far_lines;
+    }
     // As far as its tags and its output go.
     Picoseconds takes_more_at(const Slice& slice) const {
         return std::max(slice.tag_free - t_.tag_queue, slice.output_free - t_.queue);
     }
-    bool lets_in(const Slice& slice, Picoseconds now) const {
-        return slice.lookups.has_room() || (slice.lookups.empty() && !is_full(slice, now));
+    bool lets_in(const Slice& slice, const Entrance& entrance, Picoseconds now) const {
+        return entrance.lookups.has_room() || (entrance.lookups.empty() && !is_full(slice, entrance, now));
     }
     std::int32_t keep_waiting(const Action& request);
-    void let_in(Picoseconds now, Action request);
+    void let_in(Picoseconds now, Entrance& entrance, Action request);
     bool coalesce(Picoseconds now, const LineAccess& request, int partition, std::int32_t& entry);
     void serve(Picoseconds now, const Action& request);
     void on_read(Picoseconds now, const LineAccess& request, int partition, std::int32_t entry);

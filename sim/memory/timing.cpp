@@ -35,9 +35,8 @@ MemoryTiming MemoryTiming::of(const Machine& machine) {
     t.fabric_request = from_ns(latency.fabric_request_ns);
     t.fabric_reply = from_ns(latency.fabric_reply_ns);
     t.dram = from_ns(latency.dram_ns);
-    t.dram_load_ps = latency.dram_load_ns * 1000.0;
     t.dram_jitter_ps = latency.dram_jitter_ns * 1000.0;
-    t.dram_jitter_load_ps = latency.dram_jitter_load_ns * 1000.0;
+    t.dram_load = latency.dram_load;
     t.sm_to_slice = from_ns(latency.sm_to_slice_ns);
     t.slice_to_sm = from_ns(latency.slice_to_sm_ns);
     return t;

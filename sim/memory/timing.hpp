@@ -2,6 +2,8 @@
 // The machine's latencies and bandwidths as picoseconds, once per run.
 #pragma once
 
+#include <algorithm>
+
 #include "base/units.hpp"
 #include "machine/machine.hpp"
 
@@ -23,15 +25,18 @@ struct MemoryTiming {
     Picoseconds miss;  // tag -> the request that leaves for home or DRAM
     Picoseconds fabric_request;
     Picoseconds fabric_reply;
-    Picoseconds dram;            // the constant part of its latency
-    double dram_load_ps;         // added to it when DRAM is busy all the time
-    double dram_jitter_ps;       // mean of the exponential part
-    double dram_jitter_load_ps;  // added to it when DRAM is busy all the time
-    double late_jitters;         // by so many mean jitters a box settles after its simulated lines
+    Picoseconds dram;       // the constant part of its latency
+    double dram_jitter_ps;  // mean of the exponential part, of an idle DRAM
+    double dram_load;       // how it grows with the share of the time that DRAM is busy
+    double late_jitters;    // by so many mean jitters a box settles after its simulated lines
     Picoseconds sm_to_slice;
     Picoseconds slice_to_sm;
 
     static MemoryTiming of(const Machine& machine);
+
+    // Mean of the exponential part of DRAM's latency when it was busy for `load` of the time lately. A queue
+    // at such a load makes whoever comes wait so.
+    double jitter_ps(double load) const { return dram_jitter_ps / (1 - dram_load * std::min(load, 1.0)); }
 };
 
 // The longest window in which neither side can hear of what the other does in it; a whole number of wheel

@@ -294,13 +294,12 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     const Turns& turns = turns_[box.shape].part[home];
     const Picoseconds work = turns.dram * share / kAll;
     flows_.add(dram_of(home), flows_.span(at - pace.half_span, at + pace.half_span), work);
-    const double load = std::min(dram_load_[home].add(at, work), 1.0);
+    const double jitter_ps = t_.jitter_ps(dram_load_[home].add(at, work));
     there.queued = at - pace.first_step_to_middle();
     const Picoseconds wait = flows_.foresee(dram_of(home), there.queued);
     const Picoseconds turn = at + wait;
     const double log_lines = turns.log_lines + static_cast<double>(log_share_[share]);
-    there.opens = turn + t_.dram + static_cast<Picoseconds>(load * t_.dram_load_ps);
-    const double jitter_ps = t_.dram_jitter_ps + load * t_.dram_jitter_load_ps;
+    there.opens = turn + t_.dram;
     there.last = there.opens + std::max<Picoseconds>(curve_.slowest(log_lines, jitter_ps, random_), 1);
     there.wait = static_cast<std::int32_t>(wait);
     there.filling = static_cast<std::uint16_t>(share);

@@ -13,6 +13,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -102,7 +103,9 @@ private:
     struct Slice {
         std::map<std::uint32_t, std::list<Line>> sets;  // the youngest first
         std::list<EntryPtr> entries;                    // the newest first
-        std::list<Passed> lookups;                      // that a full slice does not take yet
+        std::map<bool, std::list<Passed>> lookups;      // that a full slice does not take yet; by is_far()
+        bool far_next = false;                          // whose turn it is among those
+        std::optional<Request> first;                   // of those in front of the coalescer
         std::list<Request> input;                       // first come, first served
         std::map<int, std::list<Request>> waiting;      // by CPC; no CPC without a request
         int last_cpc = 0;
@@ -207,14 +210,14 @@ private:
 
     Data read_dram(Slice& slice, Picoseconds from, SectorMask sectors) {
         events_[Event::FillSectors] += counted(sectors);
-        serve(slice.dram_free, from, size(sectors) * t_.dram_sector);
+        serve(slice.dram_free, from, size(sectors) * t_.dram_sector);  // no earlier than at that rate
         const double load = dram_load_with(slice, from, size(sectors) * t_.dram_sector);
-        const double jitter = t_.dram_jitter_ps + load * t_.dram_jitter_load_ps;
+        const double jitter = t_.dram_jitter_ps / (1 - t_.dram_load * load);
         // The quantile at the middle of the i-th of 4096 parts of Exp(1), as a float.
         const auto part = static_cast<double>(random_.next() >> 52);
         const auto quantile = static_cast<double>(static_cast<float>(-std::log(1.0 - (part + 0.5) / 4096)));
-        const Picoseconds ready =
-            slice.dram_free + t_.dram + static_cast<Picoseconds>(load * t_.dram_load_ps + jitter * quantile);
+        const Picoseconds waited = from + static_cast<Picoseconds>(jitter * quantile);
+        const Picoseconds ready = std::max(slice.dram_free, waited) + t_.dram;
         return {ready, ready + static_cast<Picoseconds>(jitter * late_jitters_)};
     }
 
@@ -257,52 +260,74 @@ private:
         const Picoseconds by_requests = requests > 0 ? slice.tag_free - requests : 0;
         return std::max(by_data, by_requests);
     }
-    bool no_far_line_left(const Slice& slice) const {
-        return machine_.l2.far_lines > 0 && slice.far_lines >= machine_.l2.far_lines;
+    bool is_far(const Request& request) { return &home_slice(request.line) != &own_slice(request); }
+    // What is far waits for one of the far lines to arrive, what is near does not.
+    bool is_shut(const Slice& slice, bool far) const {
+        return far && machine_.l2.far_lines > 0 && slice.far_lines >= machine_.l2.far_lines;
     }
-    bool is_full(const Slice& slice, Picoseconds now) const {
-        return no_far_line_left(slice) || has_room_at(slice) > now;
+    bool is_full(const Slice& slice, bool far, Picoseconds now) const {
+        return is_shut(slice, far) || has_room_at(slice) > now;
     }
 
     void arrive(Picoseconds now, const Request& request) {
         Slice& slice = own_slice(request);
-        if (nobody_waits(slice) && lets_in(slice, now)) {
+        if (!slice.first && lets_in(slice, is_far(request), now)) {
             begin(now, request);
             return look_again_later(now, slice);
         }
-        if (static_cast<int>(slice.input.size()) < machine_.l2.input_queue_requests)
+        if (!slice.first)
+            slice.first = request;
+        else if (static_cast<int>(slice.input.size()) < machine_.l2.input_queue_requests)
             slice.input.push_back(request);
         else
             slice.waiting[request.gpc * machine_.cpcs_per_gpc + request.cpc].push_back(request);
         look_again_later(now, slice);
     }
 
-    bool nobody_waits(const Slice& slice) const { return slice.input.empty() && slice.waiting.empty(); }
+    // Somebody waits for whom an arriving far line need not be waited for.
+    bool may_go_on(Slice& slice) {
+        for (const bool far : {false, true})
+            if (!slice.lookups[far].empty() && !is_shut(slice, far)) return true;
+        return slice.first && !is_shut(slice, is_far(*slice.first));
+    }
 
     // The next one's turn comes when the slice has room again.
     void look_again_later(Picoseconds now, Slice& slice) {
-        const bool nobody = nobody_waits(slice) && slice.lookups.empty();
-        if (slice.looks_again || nobody || no_far_line_left(slice)) return;
+        if (slice.looks_again || !may_go_on(slice)) return;
         slice.looks_again = true;
         at(std::max(now, has_room_at(slice)), [this, &slice](Picoseconds then) {
             slice.looks_again = false;
-            if (!slice.lookups.empty() && !is_full(slice, then)) {
-                const Passed first = slice.lookups.front();
-                slice.lookups.pop_front();
-                take(then, first);
+            take_one_that_passed(then, slice);
+            while (slice.first && lets_in(slice, is_far(*slice.first), then)) {
+                begin(then, *slice.first);
+                slice.first = next_one(slice);
             }
-            while (!nobody_waits(slice) && lets_in(slice, then)) begin(then, next_one(slice));
             look_again_later(then, slice);
         });
     }
 
-    bool lets_in(const Slice& slice, Picoseconds now) const {
-        if (static_cast<int>(slice.lookups.size()) < machine_.l2.lookup_queue_requests) return true;
-        return slice.lookups.empty() && !is_full(slice, now);
+    // Near ones and far ones in turn, unless one of them cannot go.
+    void take_one_that_passed(Picoseconds now, Slice& slice) {
+        for (const bool far : {slice.far_next, !slice.far_next}) {
+            std::list<Passed>& lookups = slice.lookups[far];
+            if (lookups.empty() || is_full(slice, far, now)) continue;
+            const Passed first = lookups.front();
+            lookups.pop_front();
+            slice.far_next = !far;
+            return take(now, first);
+        }
+    }
+
+    bool lets_in(Slice& slice, bool far, Picoseconds now) const {
+        const int room = far ? machine_.l2.far_queue_requests : machine_.l2.lookup_queue_requests;
+        const std::list<Passed>& lookups = slice.lookups[far];
+        if (static_cast<int>(lookups.size()) < room) return true;
+        return lookups.empty() && !is_full(slice, far, now);
     }
 
     // Who leaves the input queue is followed by one of the next CPC.
-    Request next_one(Slice& slice) {
+    std::optional<Request> next_one(Slice& slice) {
+        if (slice.input.empty() && slice.waiting.empty()) return {};
         if (slice.input.empty()) return next_in_turn(slice);
         const Request request = slice.input.front();
         slice.input.pop_front();
@@ -329,10 +354,11 @@ private:
             passed.entry = entry_of(request);
             if (!passed.entry) return;
         }
-        if (slice.lookups.empty() && !is_full(slice, now))
+        const bool far = is_far(request);
+        if (slice.lookups[far].empty() && !is_full(slice, far, now))
             take(now, passed);
         else
-            slice.lookups.push_back(passed);
+            slice.lookups[far].push_back(passed);
     }
 
     void take(Picoseconds now, const Passed& passed) {

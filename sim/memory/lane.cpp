@@ -72,6 +72,7 @@ Lane::Action& Lane::add(Picoseconds time, Kind kind, int partition, std::int32_t
 }
 
 void Lane::run_until(Picoseconds end) {
+    for (const Slice& slice : slices_) prefetch_first(slice);
     wheel_.run_until(
         end, [this](Picoseconds now, const Action& action) { act(now, action); },
         [this](const Action& action) { prefetch(action); });
@@ -95,16 +96,17 @@ void Lane::act(Picoseconds now, const Action& action) {
     }
 }
 
-// Fetches what act() will look at.
+// Fetches what act() will look at, unless the request will wait until that is gone again (next_lookup).
 void Lane::prefetch(const Action& action) const {
     const Slice& slice = slices_[action.partition];
     const LineAccess& access = action.access;
     switch (action.kind) {
         case Kind::Read:
-            slice.coalescer.prefetch(access.line, access.gpc);
+            if (slice.waiting.empty()) slice.coalescer.prefetch(access.line, access.gpc);
             [[fallthrough]];
         case Kind::Write:
-            return slice.cache.prefetch(access.set);
+            if (slice.lookups.empty()) slice.cache.prefetch(access.set);
+            return;
         case Kind::HomeLookup:
         case Kind::HomeWrite:
             return slices_[static_cast<std::size_t>(model_.map.home(access.line))].cache.prefetch(access.set);
@@ -114,6 +116,13 @@ void Lane::prefetch(const Action& action) const {
         case Kind::HomeReply:
             return;
     }
+}
+
+// What waits first behind a coalescer: other lanes' windows have pushed its sets out of the processor's
+// caches.
+void Lane::prefetch_first(const Slice& slice) const {
+    for (std::size_t i = 0; i < std::min(slice.lookups.size(), kLookupsSoon); ++i)
+        slice.cache.prefetch(slice.lookups.at(i).access.set);
 }
 
 void Lane::reset_events() {
@@ -153,13 +162,19 @@ void Lane::admit_later(Picoseconds now, Slice& slice, int partition) {
 void Lane::on_admission(Picoseconds now, int partition) {
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
     slice.admission_due = false;
-    if (!slice.lookups.empty() && !is_full(slice, now)) serve(now, slice.lookups.pop());
+    if (!slice.lookups.empty() && !is_full(slice, now)) serve(now, next_lookup(slice));
     while (!slice.waiting.empty() && lets_in(slice, now)) {
         const std::int32_t number = slice.waiting.pop();
         free_waiting_.push_back(number);
         let_in(now, waiting_[static_cast<std::size_t>(number)]);
     }
     admit_later(now, slice, partition);
+}
+
+// Takes the first one, and fetches what a later one will look at.
+Lane::Action Lane::next_lookup(Slice& slice) {
+    if (slice.lookups.size() > kLookupsSoon) slice.cache.prefetch(slice.lookups.at(kLookupsSoon).access.set);
+    return slice.lookups.pop();
 }
 
 // Its wait in front of the coalescer is over.

@@ -77,6 +77,7 @@ Lane::Action& Lane::add(Picoseconds time, Kind kind, int partition, std::int32_t
 }
 
 void Lane::run_until(Picoseconds end) {
+    for (const Slice& slice : slices_) prefetch_first(slice);
     wheel_.run_until(
         end, [this](Picoseconds now, const Action& action) { act(now, action); },
         [this](const Action& action) { prefetch(action); });
@@ -100,16 +101,18 @@ void Lane::act(Picoseconds now, const Action& action) {
     }
 }
 
-// Fetches what act() will look at.
+// Fetches what act() will look at, unless the request will wait until that is gone again (serve_next).
 void Lane::prefetch(const Action& action) const {
     const Slice& slice = slices_[action.partition];
     const LineAccess& access = action.access;
     switch (action.kind) {
         case Kind::Read:
-            slice.coalescer.prefetch(access.line, access.gpc);
+            if (slice.first_waiting < 0) slice.coalescer.prefetch(access.line, access.gpc);
             [[fallthrough]];
         case Kind::Write:
-            return slice.cache.prefetch(access.set);
+            if (slice.entrances[entrance_of(access, action.partition)].lookups.empty())
+                slice.cache.prefetch(access.set);
+            return;
         case Kind::HomeLookup:
         case Kind::HomeWrite:
             return slices_[static_cast<std::size_t>(model_.map.home(access.line))].cache.prefetch(access.set);
@@ -119,6 +122,14 @@ void Lane::prefetch(const Action& action) const {
         case Kind::HomeReply:
             return;
     }
+}
+
+// What waits first behind a coalescer: other lanes' windows have pushed its sets out of the processor's
+// caches.
+void Lane::prefetch_first(const Slice& slice) const {
+    for (const Entrance& entrance : slice.entrances)
+        for (std::size_t i = 0; i < std::min(entrance.lookups.size(), kLookupsSoon); ++i)
+            slice.cache.prefetch(entrance.lookups.at(i).access.set);
 }
 
 void Lane::reset_events() {
@@ -181,12 +192,14 @@ void Lane::on_admission(Picoseconds now, int partition) {
     admit_later(now, slice, partition);
 }
 
-// One that has passed the coalescer: the entrances take turns.
+// One that has passed the coalescer: the entrances take turns. Fetches what a later one will look at.
 void Lane::serve_next(Picoseconds now, Slice& slice) {
     for (std::size_t tried = 0; tried < slice.entrances.size(); ++tried) {
         Entrance& entrance = slice.entrances[slice.next_entrance];
         slice.next_entrance ^= 1u;
         if (entrance.lookups.empty() || is_full(slice, entrance, now)) continue;
+        if (entrance.lookups.size() > kLookupsSoon)
+            slice.cache.prefetch(entrance.lookups.at(kLookupsSoon).access.set);
         return serve(now, entrance.lookups.pop());
     }
 }

@@ -15,11 +15,14 @@ public:
     explicit LookupQueue(int room) : ring_(static_cast<std::size_t>(room)) {}
 
     bool empty() const { return size_ == 0; }
+    std::size_t size() const { return size_; }
+    // The one before whom `i` others wait.
+    const Request& at(std::size_t i) const { return ring_[place(i)]; }
     bool has_room() const { return size_ < ring_.size(); }
 
     // Not to be called without room.
     void push(const Request& request) {
-        ring_[(first_ + size_) % ring_.size()] = request;
+        ring_[place(size_)] = request;
         ++size_;
     }
 
@@ -32,6 +35,11 @@ public:
     }
 
 private:
+    std::size_t place(std::size_t i) const {
+        const std::size_t place = first_ + i;
+        return place < ring_.size() ? place : place - ring_.size();
+    }
+
     std::vector<Request> ring_;
     std::size_t first_ = 0;
     std::size_t size_ = 0;

@@ -75,6 +75,9 @@ function kernel(p, gpu)
         title = string.format("gemm %dx%dx%d %s %s, tile %dx%dx%d, %d stages", m, n, k, p.dtype, p.layout, bm, bn, bk, p.stages),
         grid = {{"m", tiles_m}, {"n", tiles_n}},
         stages = p.stages,
+        -- What Triton's loop takes between a step's math and the loads of a later one: barriers, addresses, one thread that
+        -- sends them. Launches of two stages and persistent ones tell; 130 to 190 fit the rows of gemm_more.csv to fit.
+        release_cycles = specialized and 0 or 130,
         -- With it, tiles that a GPC begins together part by 0.16 % of their time from each to the next, as was recorded of
         -- the warp-specialized kernel; waiting alone parts them by 0.07 (traces/h200/gemm_schedules.csv).
         pace_spread = specialized and 0.0012 or 0,

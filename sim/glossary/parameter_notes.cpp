@@ -125,7 +125,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"latency.fabric_request", "lookup at home = departure + latency.fabric_request", "",
      "Lane::fetch_missing, on_write"},
     {"latency.fabric_reply", "copy = departure from home + latency.fabric_reply", "", "Lane::on_home_reply"},
-    {"latency.dram", "data = max(DRAM's turn, request + jitter) + latency.dram", "", "Lane::read_dram"},
+    {"latency.dram", "data = DRAM's turn + latency.dram + jitter", "", "Lane::read_dram"},
     {"latency.dram_jitter", "jitter = -latency.dram_jitter / (1 - latency.dram_load * load) * ln(uniform)", "",
      "Lane::read_dram"},
     {"latency.dram_load", "load: the share of the last microseconds that the slice's DRAM was busy", "", "RecentLoad"},

@@ -114,6 +114,7 @@ struct Kernel {
     // The next tile on an SM loads its first boxes while the epilogue runs: persistent loops that prefetch
     // across tiles.
     bool epilogue_overlaps = false;
+    double release_cycles = 0;      // of a step's loop, beyond the machine's latency.release
     double math_jitter_cycles = 0;  // uniform, per step
     // Standard deviation of the paces of CTAs that do the same, as a share of the mean: what a step's math
     // takes is multiplied by its CTA's pace.

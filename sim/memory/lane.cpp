@@ -499,9 +499,7 @@ Lane::Arrival Lane::read_dram(Slice& slice, Picoseconds from, int sectors) {
     take_turn(slice.dram_free, from, sectors * t_.dram_sector);
     const double jitter = t_.jitter_ps(slice.dram_load.add(from, sectors * t_.dram_sector));
     const auto quantile = static_cast<double>(model_.exponential[random_.next() >> 52]);
-    // The wait that is drawn is one for DRAM, too: it does not come on top of the turn's.
-    const Picoseconds waited = from + static_cast<Picoseconds>(jitter * quantile);
-    const Picoseconds ready = std::max(slice.dram_free, waited) + t_.dram;
+    const Picoseconds ready = slice.dram_free + t_.dram + static_cast<Picoseconds>(jitter * quantile);
     return {ready, ready + static_cast<Picoseconds>(jitter * t_.late_jitters)};
 }
 

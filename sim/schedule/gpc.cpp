@@ -219,7 +219,7 @@ void Gpc::release_if_due(std::int32_t index) {
     const std::int64_t retired = s.to_release + (kernel_.stages == 1 ? 1 : 0);
     if (last || s.to_release >= s.math.step || s.done.step < retired) return;
     ++s.to_release;
-    push(std::max(s.issued, s.last_done) + cycles(machine_.latency.release_cycles), Kind::Release, index);
+    push(std::max(s.issued, s.last_done) + release(), Kind::Release, index);
 }
 
 void Gpc::on_release(Picoseconds now, std::int32_t index) {
@@ -288,7 +288,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
         return;
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase) && wants_more_loads(s)) {
-        want_loads(now + cycles(machine_.latency.release_cycles + machine_.latency.handshake_cycles), index);
+        want_loads(now + release() + cycles(machine_.latency.handshake_cycles), index);
     }
     release_if_due(index);
 }

@@ -167,6 +167,8 @@ private:
     bool wants_more_loads(const Slot& s) const { return s.load.step + s.loads_due < s.steps; }
     bool has_math(const Work::Phase& phase) const { return phase.math_flops > 0 || phase.math_cycles > 0; }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
+    // From a step's math to the loads of a later one.
+    Picoseconds release() const { return cycles(machine_.latency.release_cycles + kernel_.release_cycles); }
     int sm_of(std::int32_t slot) const { return slot / ctas_per_sm_; }
     // Calls body(slot) for the CTAs of index's cluster, itself included.
     template <class Body>

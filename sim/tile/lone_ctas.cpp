@@ -31,7 +31,7 @@ LoneCtas::LoneCtas(const Machine& machine, const Work& work, const BoxTable& box
 
 void LoneCtas::set_cycle(double picoseconds) {
     cycle_ = picoseconds;
-    release_ = cycles(machine_.latency.release_cycles);
+    release_ = cycles(machine_.latency.release_cycles + kernel_.release_cycles);
     const Picoseconds issue = cycles(machine_.latency.load_issue_cycles);
     for (Sm& sm : sms_) sm.way = issue + sm.latency - l2_.way_in();
 }

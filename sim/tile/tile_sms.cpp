@@ -43,7 +43,7 @@ TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes
 
 void TileSms::set_cycle(double picoseconds) {
     cycle_ = picoseconds;
-    release_ = cycles(machine_.latency.release_cycles);
+    release_ = cycles(machine_.latency.release_cycles + kernel_.release_cycles);
     refill_ = release_;
     if (kernel_.pipeline == Pipeline::WarpSpecialized) refill_ += cycles(machine_.latency.handshake_cycles);
     load_issue_ = cycles(machine_.latency.load_issue_cycles);

@@ -210,14 +210,13 @@ private:
 
     Data read_dram(Slice& slice, Picoseconds from, SectorMask sectors) {
         events_[Event::FillSectors] += counted(sectors);
-        serve(slice.dram_free, from, size(sectors) * t_.dram_sector);  // no earlier than at that rate
+        serve(slice.dram_free, from, size(sectors) * t_.dram_sector);
         const double load = dram_load_with(slice, from, size(sectors) * t_.dram_sector);
         const double jitter = t_.dram_jitter_ps / (1 - t_.dram_load * load);
         // The quantile at the middle of the i-th of 4096 parts of Exp(1), as a float.
         const auto part = static_cast<double>(random_.next() >> 52);
         const auto quantile = static_cast<double>(static_cast<float>(-std::log(1.0 - (part + 0.5) / 4096)));
-        const Picoseconds waited = from + static_cast<Picoseconds>(jitter * quantile);
-        const Picoseconds ready = std::max(slice.dram_free, waited) + t_.dram;
+        const Picoseconds ready = slice.dram_free + t_.dram + static_cast<Picoseconds>(jitter * quantile);
         return {ready, ready + static_cast<Picoseconds>(jitter * late_jitters_)};
     }
 

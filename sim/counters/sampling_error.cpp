@@ -24,16 +24,16 @@ constexpr std::array<CourseError, 25> kCourseErrors{{
     {"ctas_per_sm", 0},
     {"waves", 0},
     {"merged_pct", 2.0},  // points, as all rates
-    {"pct", 0.6},
+    {"pct", 0.7},
     {"coalescable", 0.0002},
     {"xbar2", 0.0002},
-    {"coalescing_achieved", 0.06},
-    {"ltcfabric_lookup_miss", 0.4},
-    {"ltcfabric_lookup_hit", 0.11},
-    {"srcunit_tex_lookup_miss", 0.055},
-    {"srcnode_gpc_lookup_miss", 0.055},
+    {"coalescing_achieved", 0.05},
+    {"ltcfabric_lookup_miss", 0.15},
+    {"ltcfabric_lookup_hit", 0.055},
+    {"srcunit_tex_lookup_miss", 0.035},
+    {"srcnode_gpc_lookup_miss", 0.035},
     {"lookup_miss", 0.02},
-    {"lookup_hit", 0.045},
+    {"lookup_hit", 0.05},
     {"fill_device", 0.02},
     {"dram__sectors_read", 0.02},
     {"dram__bytes_read", 0.02},
@@ -44,7 +44,7 @@ constexpr std::array<CourseError, 25> kCourseErrors{{
     {"time_", 0.025},
     {"cycles", 0.025},
 }};
-constexpr double kOther = 0.03;
+constexpr double kOther = 0.045;
 // What is written back, in shares of what was written: a small difference of large numbers, and not of
 // itself.
 constexpr double kOfWritten = 0.02;

@@ -30,7 +30,7 @@ struct RecordedKernel {
 
 constexpr RecordedKernel kKernels[] = {{"softmax", 2, 8},       {"transpose", 2, 8}, {"stencil2d", 2, 8},
                                        {"layernorm", 3, 12},    {"norm_gate", 3, 8}, {"attention", 3, 5},
-                                       {"tfla_parallel", 3, 17}};
+                                       {"tfla_parallel", 3, 18}};
 
 constexpr const char* kFill = "lts__d_sectors_fill_device.sum";
 constexpr const char* kTime = "gpu__time_duration.sum";

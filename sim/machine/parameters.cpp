@@ -101,7 +101,7 @@ const std::vector<ParameterInfo> kTable = {
      "data that may wait at a slice's output while it takes requests. 0: no limit",
      at<&M::l2, &L2::queue_lines>},
     {"l2.far_lines", "lines", 0, kBig,
-     "lines that may be on their way to a slice over the fabric; beyond it the slice takes no request. 0: no limit",
+     "lines that may be on their way to a slice over the fabric; beyond it the slice takes no more requests for such. 0: no limit",
      at<&M::l2, &L2::far_lines>, 1, kOptional},
     {"l2.replies_apart", "", 0, 1,
      "whether data for the other partition leaves by a port of its own; else it takes turns with data for SMs",

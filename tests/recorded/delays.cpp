@@ -9,6 +9,7 @@
 #include "memory/address_map.hpp"
 #include "support/catch.hpp"
 #include "support/copies.hpp"
+#include "support/effort.hpp"
 #include "support/recorded.hpp"
 
 using namespace l2lens;
@@ -67,6 +68,7 @@ Longer than_an_idle_hit(const Machine& machine, Line line, int in_flight) {
 }  // namespace
 
 TEST_CASE("A line from DRAM takes as much longer than one from the L2 as on the GPU") {
+    if (test::kSanitized) return;  // minutes under a sanitizer, and nothing that other tests do not run
     const Machine machine = load_machine("h200");
     for (const bool far : {false, true}) {
         for (const int in_flight : {0, 1, 2}) {
@@ -79,6 +81,7 @@ TEST_CASE("A line from DRAM takes as much longer than one from the L2 as on the 
 }
 
 TEST_CASE("Near lines that hit pass far ones that wait for the fabric, until DRAM is full") {
+    if (test::kSanitized) return;
     Machine machine = load_machine("h200");
     for (const int in_flight : {1, 2, 3}) {
         INFO(in_flight << " copies in flight");

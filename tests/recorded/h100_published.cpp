@@ -55,8 +55,7 @@ TEST_CASE("The published H100 rows are predicted without a parameter of their ow
         for (const Published& row : kPublished) {  // by falling DRAM traffic
             INFO(row.order << ", " << pipeline);
             const Prediction prediction = predict_on_h100(row.order, pipeline);
-            CHECK(prediction.counters.at("lts__t_sector_hit_rate.pct") ==
-                  Approx(row.hit_rate_pct).margin(4));
+            CHECK(prediction.counters.at("lts__t_sector_hit_rate.pct") == Approx(row.hit_rate_pct).margin(4));
             CHECK(prediction.counters.at("lts__t_sectors_lookup_miss.sum") ==
                   Approx(row.missed_sectors).epsilon(0.2));
             CHECK(prediction.counters.at("dram__bytes_read.sum") < last_dram_bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/device_buffer.hpp"
 #include "gpu/probe/device_side.cuh"
+#include "gpu/tests/copy_ring.cuh"
 #include "gpu/tests/line_delays.hpp"
 
 namespace l2lens::gpu {
@@ -77,48 +78,27 @@ __device__ void stream(const Job& job, int role, char* pieces, Shared* shared) {
     constexpr unsigned kPieceBytes = 16 << 10;
     __shared__ std::uint64_t barriers[kMaxDepth];
     const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(pieces));
-    const auto first_barrier = static_cast<std::uint32_t>(__cvta_generic_to_shared(barriers));
-    const int depth = job.streams.in_flight;
-    for (int i = 0; i < depth; ++i)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(first_barrier + i * 8));
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    CopyRing ring(barriers, job.streams.in_flight);
     const char* region = job.buffer + job.streams.first_byte + (role - 1) * job.streams.bytes_each;
     const auto count = static_cast<unsigned>(job.streams.bytes_each / kPieceBytes);
     unsigned next = 0;
-    const auto start_next = [&](int slot) {
+    const auto start_next = [&](int slot, std::uint32_t barrier) {
         probe::start_bulk_copy(to + static_cast<std::uint32_t>(slot) * kPieceBytes,
-                               region + next * std::int64_t{kPieceBytes}, kPieceBytes,
-                               first_barrier + slot * 8);
+                               region + next * std::int64_t{kPieceBytes}, kPieceBytes, barrier);
         next = next + 1 == count ? 0 : next + 1;
     };
-    for (int i = 0; i < depth; ++i) start_next(i);
+    ring.begin(start_next);
     atomicAdd(&shared->streaming, 1u);
     const volatile unsigned* done = &shared->done;
     const volatile long long* first_ns = &shared->first_ns;
     unsigned long long moved = 0;
-    int slot = 0;
-    std::uint32_t parity = 0;
-    const auto finish_oldest = [&] { probe::wait_for_phase(first_barrier + slot * 8, parity); };
-    const auto step = [&] {
-        if (++slot == depth) {
-            slot = 0;
-            parity ^= 1;
-        }
-    };
     constexpr unsigned kBetweenLooks = 16;  // a look takes as long as a line
     while (*done == 0) {
-        for (unsigned i = 0; i < kBetweenLooks; ++i) {
-            finish_oldest();
-            start_next(slot);
-            step();
-        }
+        for (unsigned i = 0; i < kBetweenLooks; ++i) ring.turn(start_next);
         if (*first_ns > 0) moved += kBetweenLooks * kPieceBytes;
     }
     atomicAdd(&shared->bytes, moved);
-    for (int i = 0; i < depth; ++i) {
-        finish_oldest();
-        step();
-    }
+    ring.finish();
 }
 #endif
 

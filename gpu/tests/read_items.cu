@@ -5,6 +5,7 @@
 #include "gpu/kernels/hopper.cuh"
 #include "gpu/kernels/tensor_map.hpp"
 #include "gpu/probe/device_side.cuh"
+#include "gpu/tests/copy_ring.cuh"
 #include "gpu/tests/read_items.hpp"
 
 namespace l2lens::gpu {
@@ -106,46 +107,21 @@ __global__ void copy_kernel(const __grid_constant__ Copies copies, const CopyJob
     __shared__ std::uint64_t barriers[kMaxDepth];
     const int role = roles[probe::sm_id()];
     if (role < 0 || threadIdx.x != 0) return;
-    const int depth = jobs[role].in_flight;
     const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
-    const auto first_barrier = static_cast<std::uint32_t>(__cvta_generic_to_shared(barriers));
-    for (int i = 0; i < depth; ++i)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(first_barrier + i * 8));
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-
+    CopyRing ring(barriers, jobs[role].in_flight);
     const auto first = static_cast<unsigned>(jobs[role].first_byte / kCopyBytes);
     const auto pieces = static_cast<unsigned>(jobs[role].bytes / kCopyBytes);
     unsigned next = 0;
-    const auto start_next = [&](int slot) {
-        copies.start(to + static_cast<std::uint32_t>(slot * kCopyBytes), first + next,
-                     first_barrier + slot * 8);
+    const auto start_next = [&](int slot, std::uint32_t barrier) {
+        copies.start(to + static_cast<std::uint32_t>(slot * kCopyBytes), first + next, barrier);
         next = next + 1 == pieces ? 0 : next + 1;
     };
-    int slot = 0;
-    std::uint32_t parity = 0;
-    const auto finish_oldest = [&] { probe::wait_for_phase(first_barrier + slot * 8, parity); };
-    const auto step = [&] {
-        if (++slot == depth) {
-            slot = 0;
-            parity ^= 1;
-        }
-    };
-    for (int i = 0; i < depth; ++i) start_next(i);
-    for (unsigned n = 0; n < pieces; ++n) {  // once over the region: from now on the L2 has it
-        finish_oldest();
-        start_next(slot);
-        step();
-    }
+    ring.begin(start_next);
+    // Once over the region: from now on the L2 has it.
+    for (unsigned n = 0; n < pieces; ++n) ring.turn(start_next);
     const long long start = meet(meeting, role, participants);
-    bytes_of_sm[probe::sm_id()] = bytes_for_a_while(start, duration_ns, [&] {
-        finish_oldest();
-        start_next(slot);
-        step();
-    });
-    for (int i = 0; i < depth; ++i) {
-        finish_oldest();
-        step();
-    }
+    bytes_of_sm[probe::sm_id()] = bytes_for_a_while(start, duration_ns, [&] { ring.turn(start_next); });
+    ring.finish();
 #endif
 }
 

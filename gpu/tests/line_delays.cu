@@ -3,6 +3,7 @@
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/copy_ring.cuh"
 #include "gpu/tests/line_delays.hpp"
+#include "gpu/tests/loads.cuh"
 
 namespace l2lens::gpu {
 namespace {
@@ -26,12 +27,6 @@ struct Job {
     Streams streams;
     int participants;
 };
-
-__device__ unsigned load_word_past_l1(const char* at) {
-    unsigned value;
-    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
-    return value;
-}
 
 // A warp a line. The other half of the 64 KiB around it comes first: the same page, another line.
 __device__ void time_them(const Job& job, Shared* shared, float* cycles) {

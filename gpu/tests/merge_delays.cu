@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/device_buffer.hpp"
 #include "gpu/probe/device_side.cuh"
+#include "gpu/tests/meeting.cuh"
 #include "gpu/tests/merge_delays.hpp"
 
 namespace l2lens::gpu {
 namespace {
-
-struct Meeting {
-    unsigned arrived;
-    unsigned long long start_ns;
-};
 
 __device__ unsigned load_past_l1(const char* at) {
     uint4 v;
@@ -32,21 +28,6 @@ __device__ void wait_until(long long ns) {
     __syncwarp();
 }
 
-__device__ long long meet(Meeting* meeting, int role) {
-    constexpr long long kAheadNs = 80000;
-    if (threadIdx.x == 0) {
-        atomicAdd(&meeting->arrived, 1u);
-        if (role == 0) {
-            while (atomicAdd(&meeting->arrived, 0u) < 2) {
-            }
-            atomicExch(&meeting->start_ns, static_cast<unsigned long long>(probe::global_timer() + kAheadNs));
-        }
-    }
-    long long start = 0;
-    while (start == 0) start = static_cast<long long>(atomicAdd(&meeting->start_ns, 0ull));
-    return start;
-}
-
 // A warp an SM and 512 B a round; the GPU's timer, of 32 ns a tick, begins the rounds of both.
 __global__ void pair_kernel(const char* buffer, const std::uint64_t* offsets, int rounds, int delay_cycles,
                             bool resident, const int* roles, Meeting* meeting) {
@@ -55,7 +36,8 @@ __global__ void pair_kernel(const char* buffer, const std::uint64_t* offsets, in
     constexpr long long kHalfNs = kPeriodNs / 2;
     const int role = roles[probe::sm_id()];
     if (role < 0) return;
-    const long long start = meet(meeting, role);
+    constexpr unsigned kAllLanes = ~0u;
+    const long long start = __shfl_sync(kAllLanes, threadIdx.x == 0 ? meet(meeting, role, 2) : 0, 0);
     for (int round = 0; round < rounds; ++round) {
         const char* from = buffer + offsets[round] + threadIdx.x * 16;
         wait_until(start + round * kPeriodNs);

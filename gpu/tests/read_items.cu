@@ -6,6 +6,8 @@
 #include "gpu/kernels/tensor_map.hpp"
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/copy_ring.cuh"
+#include "gpu/tests/loads.cuh"
+#include "gpu/tests/meeting.cuh"
 #include "gpu/tests/read_items.hpp"
 
 namespace l2lens::gpu {
@@ -13,12 +15,6 @@ namespace {
 
 constexpr int kItemThreads = 512;
 constexpr int kSharedAlignment = 1024;  // the swizzle of boxes wants it
-
-__device__ unsigned load_word_past_l1(const char* at) {
-    unsigned value;
-    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(at));
-    return value;
-}
 
 // A thread an item; a load's address depends on the value before it, which is 0.
 __global__ void item_kernel(const char* buffer, const ReadItem* items, int count, int first_step,
@@ -35,26 +31,8 @@ __global__ void item_kernel(const char* buffer, const ReadItem* items, int count
     }
 }
 
-struct Meeting {
-    unsigned arrived;
-    unsigned long long start_ns;
-};
-
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 constexpr int kMaxDepth = 16;
-
-__device__ long long meet(Meeting* meeting, int role, int participants) {
-    constexpr long long kAheadNs = 20000;
-    atomicAdd(&meeting->arrived, 1u);
-    if (role == 0) {
-        while (atomicAdd(&meeting->arrived, 0u) < static_cast<unsigned>(participants)) {
-        }
-        atomicExch(&meeting->start_ns, static_cast<unsigned long long>(probe::global_timer() + kAheadNs));
-    }
-    long long start = 0;
-    while (start == 0) start = static_cast<long long>(atomicAdd(&meeting->start_ns, 0ull));
-    return start;
-}
 
 // Moves kCopyBytes after kCopyBytes from `start` on; the bytes of the first `duration_ns`.
 template <class Move>

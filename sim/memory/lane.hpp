@@ -38,6 +38,7 @@
 #include "memory/lane_observer.hpp"
 #include "memory/last_level.hpp"
 #include "memory/lookup_queue.hpp"
+#include "memory/memory_model.hpp"
 #include "memory/messages.hpp"
 #include "memory/recent_load.hpp"
 #include "memory/sector_cache.hpp"
@@ -45,17 +46,6 @@
 #include "memory/turn_queue.hpp"
 
 namespace l2lens {
-
-// What all lanes of one run share, read-only.
-struct MemoryModel {
-    MemoryModel(const Machine& machine, double lines_per_simulated_line);
-
-    const Machine& machine;
-    AddressMap map;
-    MemoryTiming timing;
-    std::vector<std::uint8_t> partition_of_gpc;
-    std::vector<float> exponential;  // quantiles of Exp(1), for DRAM's jitter
-};
 
 class Lane {
 public:

@@ -20,8 +20,7 @@ using test::StreamRun;
 
 namespace {
 
-// One lane in 16, as large kernels are predicted: a simulated line then has the DRAM latency of the slowest
-// of 16 lines.
+// One lane in 16, as large kernels are predicted.
 constexpr double kLinesPerLine = 16;
 
 const Machine& h200() {

@@ -9,7 +9,6 @@
 #include "kernel/residency.hpp"
 #include "schedule/math_rate.hpp"
 #include "schedule/pace.hpp"
-#include "schedule/tensor_cores.hpp"
 
 namespace l2lens {
 namespace {
@@ -84,7 +83,6 @@ void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, C
     s = Slot{};
     s.tile = tile;
     s.cluster = cluster;
-    s.age = started_++;
     s.pace = draw_pace(kernel_.pace_spread, random_) * gpc_pace_;
     s.steps = work_.steps(tile);
     push(time + from_ns(kernel_.prologue_ns), Kind::Begin, index);
@@ -202,6 +200,7 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
     s.waiting = false;
     const bool math = has_math(phase_of(s, s.math));
     s.issued = now;
+    s.math_wait.issued(now, s.done.step == s.math.step);
     advance(s, s.math);
     if (math) {
         start_math(now, sm_of(index));
@@ -246,16 +245,16 @@ void Gpc::refill(Picoseconds now, std::int32_t index) {
 void Gpc::start_math(Picoseconds now, int sm) {
     SmState& state = sm_state_[static_cast<std::size_t>(sm)];
     if (state.math_busy) return;
-    const std::int32_t oldest =
-        oldest_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [this](const Slot& s) {
+    const std::int32_t next =
+        next_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [this](const Slot& s) {
             return s.tile >= 0 && s.done.step < s.math.step && has_math(phase_of(s, s.done));
         });
-    if (oldest < 0) return;
-    const Work::Phase& phase = phase_of(slot(oldest), slot(oldest).done);
-    const double length = (phase.math_flops / math_rate_ + phase.math_cycles) * slot(oldest).pace +
+    if (next < 0) return;
+    const Work::Phase& phase = phase_of(slot(next), slot(next).done);
+    const double length = (phase.math_flops / math_rate_ + phase.math_cycles) * slot(next).pace +
                           kernel_.math_jitter_cycles * random_.uniform();
     state.math_busy = true;
-    push(now + cycles(length), Kind::MathDone, oldest);
+    push(now + cycles(length), Kind::MathDone, next);
 }
 
 void Gpc::on_math_done(Picoseconds now, std::int32_t index) {
@@ -278,6 +277,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
     const Picoseconds half = from_ns(kernel_.epilogue_ns / 2);
     s.last_done = now;
     advance(s, s.done);
+    s.math_wait.retired();
     Picoseconds stored = now;
     if (phase.first_store < phase.end) stored = issue_stores(now + (epilogue ? half : 0), index, phase, k);
     if (s.done.step == s.steps) {

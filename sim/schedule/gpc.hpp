@@ -23,6 +23,7 @@
 #include "memory/l1_cache.hpp"
 #include "memory/messages.hpp"
 #include "schedule/request_sink.hpp"
+#include "schedule/tensor_cores.hpp"
 #include "schedule/wire.hpp"
 #include "schedule/work.hpp"
 
@@ -113,8 +114,8 @@ private:
 
     struct Slot {
         std::int32_t tile = -1;
-        std::uint64_t age = 0;  // start order: the oldest CTA's math goes first
-        double pace = 1;        // what its math takes of the mean
+        MathWait math_wait;
+        double pace = 1;  // what its math takes of the mean
         std::int64_t steps = 0;
         Cursor load;           // next step to load
         Cursor math;           // next step to issue
@@ -188,9 +189,8 @@ private:
     const double gpc_pace_;  // of its math, beside that of a CTA
     const int ctas_per_sm_;
     double cycle_ = 1000;
-    double math_rate_ = 1;       // flops per SM cycle
-    Picoseconds port_free_ = 0;  // of the port
-    std::uint64_t started_ = 0;
+    double math_rate_ = 1;                // flops per SM cycle
+    Picoseconds port_free_ = 0;           // of the port
     std::vector<int> sms_;                // SM ids
     std::vector<std::int32_t> local_sm_;  // SM id -> place in sms_
     std::vector<SmState> sm_state_;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "schedule/pace.hpp"
-#include "schedule/tensor_cores.hpp"
 #include "schedule/wire.hpp"
 
 namespace l2lens {
@@ -59,7 +58,6 @@ void TileSms::start(const Start& start) {
     s.tile = start.tile;
     s.phases = work_.program(start.tile);
     s.cluster = start.cluster;
-    s.age = started_++;
     s.pace = draw_pace(kernel_.pace_spread, random_) * gpc_paces_[sm_of(s).gpc];
     s.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     Cursor first;
@@ -181,6 +179,7 @@ void TileSms::on_issue(Picoseconds now, std::int32_t index) {
     s.permitted = false;
     if (one_event_) return issue_alone(now, index);
     const bool math = has_math(phase_of(s, s.math));
+    s.math_wait.issued(now, s.done.step == s.math.step);
     advance(s, s.math);
     if (math) {
         start_math(now, s.sm);
@@ -246,14 +245,14 @@ void TileSms::set_free(const Cursor& step, Picoseconds from, std::int32_t index)
 void TileSms::start_math(Picoseconds now, std::int32_t sm) {
     SmState& state = sms_[static_cast<std::size_t>(sm)];
     if (state.math_busy) return;
-    const std::int32_t oldest =
-        oldest_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [](const Slot& s) {
+    const std::int32_t next =
+        next_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [](const Slot& s) {
             return s.tile >= 0 && s.done.step < s.math.step && has_math(phase_of(s, s.done));
         });
-    if (oldest < 0) return;
+    if (next < 0) return;
     state.math_busy = true;
-    wheel_.push(now + math_time(slot(oldest), slot(oldest).done),
-                {static_cast<std::uint32_t>(oldest), 0, TileEvent::Kind::MathDone});
+    wheel_.push(now + math_time(slot(next), slot(next).done),
+                {static_cast<std::uint32_t>(next), 0, TileEvent::Kind::MathDone});
 }
 
 void TileSms::on_math_done(Picoseconds now, std::int32_t index) {
@@ -275,6 +274,7 @@ void TileSms::retire(Picoseconds at, std::int32_t index) {
     s.last_done = at;
     demand_.flops += phase.math_flops;
     advance(s, s.done);
+    s.math_wait.retired();
     Picoseconds last_stored = at;
     if (phase.first_store < phase.end)
         last_stored = issue_stores(at + (epilogue ? half_epilogue_ : 0), index, phase, step.in_phase);

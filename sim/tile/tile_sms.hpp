@@ -15,6 +15,8 @@
 #include <span>
 #include <vector>
 
+#include "schedule/tensor_cores.hpp"
+
 #include "tile/server.hpp"
 #include "tile/tile_ctas.hpp"
 
@@ -71,7 +73,7 @@ private:
         std::int32_t tile = -1;
         Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps
         double pace = 1;                 // what its math takes of the mean
-        std::uint64_t age = 0;           // start order: the oldest CTA's math goes first
+        MathWait math_wait;
     };
 
     struct SmState {
@@ -161,7 +163,6 @@ private:
     std::vector<TileL2::Coming> coming_;   // the same, most_boxes_ of each, by time
     std::vector<Picoseconds> stage_free_;  // the same: in a cluster, from when on a stage is free here
     std::vector<Picoseconds> leaves_;      // slot * lead + place in the lead
-    std::uint64_t started_ = 0;
 };
 
 }  // namespace l2lens

@@ -66,8 +66,8 @@ struct Machine {
         int tag_queue_requests = 0;     // waiting for a slice's tags; 0: no limit
         int lookup_queue_requests = 0;  // waiting behind its coalescer while the slice takes none
         int far_queue_requests = 0;     // likewise of lines whose home is another partition
-        int input_queue_requests =
-            0;                       // waiting in front of it first come, first served; the next ones by CPC
+        // Unanswered, or waiting in front of it first come, first served; the next ones wait by CPC.
+        int input_queue_requests = 0;
         int queue_lines = 0;         // waiting at a slice's output; 0: no limit
         int far_lines = 0;           // on their way to a slice over the fabric; 0: no limit
         bool replies_apart = false;  // what leaves for the other partition does not pass the SMs' output port
@@ -130,6 +130,8 @@ struct Machine {
         double dram_ns = 0;              // the constant part
         double dram_jitter_ns = 0;       // mean of the exponential part, per line, of an idle DRAM
         double dram_load = 0;            // of a busy one: over 1 - dram_load * the share it is busy
+        double dram_load_far = 0;        // the same for requests over the fabric
+        double dram_spread_ns = 0;       // beyond it waits spread by the root of this * their mean; 0: never
     } latency;
 
     struct Bandwidth {

@@ -31,11 +31,10 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
             const int room = far ? machine.l2.far_queue_requests : machine.l2.lookup_queue_requests;
             return Entrance{LookupQueue<Action>(room), far};
         };
-        slices_.push_back(
-            Slice{SectorCache(model.map.sets(), machine.l2.ways),
-                  Coalescer(requesters),
-                  {entrance(false), entrance(true)},
-                  TurnQueue(machine.gpcs * machine.cpcs_per_gpc, machine.l2.input_queue_requests)});
+        slices_.push_back(Slice{SectorCache(model.map.sets(), machine.l2.ways),
+                                Coalescer(requesters),
+                                {entrance(false), entrance(true)},
+                                TurnQueue(machine.gpcs * machine.cpcs_per_gpc)});
     }
     if (machine.last_level.bytes > 0) last_level_.emplace(machine);
     answers_.resize(static_cast<std::size_t>(machine.gpcs));
@@ -129,7 +128,8 @@ void Lane::on_request(Picoseconds now, const Action& request) {
     } else if (slice.first_waiting < 0) {
         slice.first_waiting = keep_waiting(request);
     } else {
-        slice.waiting.push(access.gpc * model_.machine.cpcs_per_gpc + access.cpc, keep_waiting(request));
+        slice.waiting.push(access.gpc * model_.machine.cpcs_per_gpc + access.cpc, keep_waiting(request),
+                           room_in_order(slice));
     }
     admit_later(now, slice, request.partition);
 }
@@ -170,7 +170,7 @@ void Lane::on_admission(Picoseconds now, int partition) {
         if (!lets_in(slice, entrance, now)) break;
         free_waiting_.push_back(slice.first_waiting);
         let_in(now, entrance, first);
-        slice.first_waiting = slice.waiting.empty() ? -1 : slice.waiting.pop();
+        slice.first_waiting = slice.waiting.empty() ? -1 : slice.waiting.pop(room_in_order(slice));
     }
     admit_later(now, slice, partition);
 }
@@ -207,6 +207,7 @@ bool Lane::coalesce(Picoseconds now, const LineAccess& request, int partition, s
     Coalescer& coalescer = slices_[static_cast<std::size_t>(partition)].coalescer;
     if (!coalescer.join(request, now)) {
         entry = coalescer.open(request, partition);
+        ++slices_[static_cast<std::size_t>(partition)].unanswered;
         return false;
     }
     events_[Event::MergedSectors] += sectors;
@@ -250,7 +251,7 @@ void Lane::on_read(Picoseconds now, const LineAccess& request, int partition, st
     line.valid |= missing;
     last_level_had_ = 0;
     if (is_home(request.line, partition)) {
-        const Arrival fetched = fetch_sectors(slice, request.line, looked_up + t_.miss, missing);
+        const Arrival fetched = fetch_sectors(slice, request.line, looked_up + t_.miss, missing, false);
         line.arrives(fetched.ready, fetched.settled);
         slice.coalescer.entry(entry).settled = line.settled();
         answer_at(line.ready, partition, entry);
@@ -327,7 +328,7 @@ void Lane::on_home_lookup(Picoseconds now, const Action& action) {
     last_level_had_ = 0;
     Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
     if (missing != 0) {
-        const Arrival fetched = fetch_sectors(home, access.line, looked_up + t_.miss, missing);
+        const Arrival fetched = fetch_sectors(home, access.line, looked_up + t_.miss, missing, true);
         line.valid |= missing;
         line.arrives(fetched.ready, fetched.settled);
         ready = fetched.ready;
@@ -410,7 +411,7 @@ Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access,
     const auto fetched = static_cast<SectorMask>(access.partial & ~line.valid);
     last_level_had_ = 0;
     if (fetched != 0) {
-        const Arrival arrival = fetch_sectors(home, access.line, now + t_.miss, fetched);
+        const Arrival arrival = fetch_sectors(home, access.line, now + t_.miss, fetched, far);
         line.arrives(arrival.ready, arrival.settled);
         events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] +=
             static_cast<std::uint64_t>(count(fetched));
@@ -440,6 +441,7 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
                                          entry.requesters, static_cast<std::uint8_t>(sectors)});
     if (observer_ != nullptr) tell_answer(leaves, entry, index, partition);
     slice.coalescer.close(index);
+    --slice.unanswered;
 }
 
 // Finds or allocates a line; what it pushes out goes back to DRAM if it was written.
@@ -459,8 +461,9 @@ void Lane::write_back(Picoseconds now, Slice& slice, SectorMask sectors) {
 
 // What a slice misses: from the cache in front of the memory, if there is one, else from the memory. When
 // the last of it has arrived.
-Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors) {
-    if (!last_level_) return read_dram(slice, from, count(sectors));
+Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors,
+                                  bool far) {
+    if (!last_level_) return read_dram(slice, from, count(sectors), far);
     const LastLevelCache::Found found = last_level_->read(line, sectors);
     last_level_had_ = found.sectors;
     events_[Event::LastLevelSectors] += static_cast<std::uint64_t>(count(sectors));
@@ -469,7 +472,7 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
     const Picoseconds had = slice.last_level_free + t_.last_level;
     Arrival arrival{std::max(had, found.line.ready), std::max(had, found.line.settled())};
     if (const auto missing = static_cast<SectorMask>(sectors & ~found.sectors); missing != 0) {
-        const Arrival read = read_dram(slice, slice.last_level_free, count(missing));
+        const Arrival read = read_dram(slice, slice.last_level_free, count(missing), far);
         arrival = {std::max(arrival.ready, read.ready), std::max(arrival.settled, read.settled)};
         found.line.valid |= missing;
         found.line.arrives(arrival.ready, arrival.settled);
@@ -477,13 +480,14 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
     return arrival;
 }
 
-Lane::Arrival Lane::read_dram(Slice& slice, Picoseconds from, int sectors) {
+Lane::Arrival Lane::read_dram(Slice& slice, Picoseconds from, int sectors, bool far) {
     events_[Event::FillSectors] += static_cast<std::uint64_t>(sectors);
     take_turn(slice.dram_free, from, sectors * t_.dram_sector);
-    const double jitter = t_.jitter_ps(slice.dram_load.add(from, sectors * t_.dram_sector));
+    const MemoryTiming::DramWait wait = t_.wait(slice.dram_load.add(from, sectors * t_.dram_sector), far);
     const auto quantile = static_cast<double>(model_.exponential[random_.next() >> 52]);
-    const Picoseconds ready = slice.dram_free + t_.dram + static_cast<Picoseconds>(jitter * quantile);
-    return {ready, ready + static_cast<Picoseconds>(jitter * t_.late_jitters)};
+    const Picoseconds ready =
+        slice.dram_free + t_.dram + static_cast<Picoseconds>(wait.least_ps + wait.jitter_ps * quantile);
+    return {ready, ready + static_cast<Picoseconds>(wait.jitter_ps * t_.late_jitters)};
 }
 
 void Lane::wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer) {

@@ -123,6 +123,7 @@ private:
         RecentLoad dram_load{};
         Picoseconds last_level_free = 0;  // its port to the cache in front of the memory
         int far_lines = 0;                // on their way to it over the fabric
+        int unanswered = 0;               // requests that have passed the coalescer, merged ones counted once
         std::uint64_t sectors = 0;
     };
 
@@ -177,6 +178,10 @@ private:
     bool lets_in(const Slice& slice, const Entrance& entrance, Picoseconds now) const {
         return entrance.lookups.has_room() || (entrance.lookups.empty() && !is_full(slice, entrance, now));
     }
+    // So many more requests may wait for it in the order in which they came.
+    int room_in_order(const Slice& slice) const {
+        return model_.machine.l2.input_queue_requests - slice.unanswered;
+    }
     std::int32_t keep_waiting(const Action& request);
     void let_in(Picoseconds now, Entrance& entrance, Action request);
     bool coalesce(Picoseconds now, const LineAccess& request, int partition, std::int32_t& entry);
@@ -202,8 +207,9 @@ private:
                                SectorCache::Priority priority = SectorCache::Priority::Normal);
     Looked store(Picoseconds now, Slice& home, const LineAccess& access, bool far);
     void write_back(Picoseconds now, Slice& slice, SectorMask sectors);
-    Arrival fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors);
-    Arrival read_dram(Slice& slice, Picoseconds from, int sectors);
+    // far: for another partition.
+    Arrival fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far);
+    Arrival read_dram(Slice& slice, Picoseconds from, int sectors, bool far);
     // What an observer is told (lane_steps.cpp).
     LaneStep step_of(LaneStep::Kind kind, Picoseconds now, int partition, LineNumber line,
                      SectorMask asked) const;

@@ -37,6 +37,9 @@ MemoryTiming MemoryTiming::of(const Machine& machine) {
     t.dram = from_ns(latency.dram_ns);
     t.dram_jitter_ps = latency.dram_jitter_ns * 1000.0;
     t.dram_load = latency.dram_load;
+    t.dram_load_far = latency.dram_load_far;
+    constexpr double kNeverLong = 1e18;
+    t.dram_spread_ps = latency.dram_spread_ns > 0 ? latency.dram_spread_ns * 1000.0 : kNeverLong;
     t.sm_to_slice = from_ns(latency.sm_to_slice_ns);
     t.slice_to_sm = from_ns(latency.slice_to_sm_ns);
     return t;

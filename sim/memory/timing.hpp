@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/units.hpp"
 #include "machine/machine.hpp"
@@ -28,15 +29,28 @@ struct MemoryTiming {
     Picoseconds dram;       // the constant part of its latency
     double dram_jitter_ps;  // mean of the exponential part, of an idle DRAM
     double dram_load;       // how it grows with the share of the time that DRAM is busy
+    double dram_load_far;   // and for requests over the fabric, which DRAM serves first
+    double dram_spread_ps;  // DramWait::jitter_ps
     double late_jitters;    // by so many mean jitters a box settles after its simulated lines
     Picoseconds sm_to_slice;
     Picoseconds slice_to_sm;
 
     static MemoryTiming of(const Machine& machine);
 
-    // Mean of the exponential part of DRAM's latency when it was busy for `load` of the time lately. A queue
-    // at such a load makes whoever comes wait so.
-    double jitter_ps(double load) const { return dram_jitter_ps / (1 - dram_load * std::min(load, 1.0)); }
+    // How much longer than its constant part DRAM's latency is.
+    struct DramWait {
+        double least_ps;
+        double jitter_ps;  // mean of the exponential part, which is added
+    };
+
+    // When DRAM was busy for `load` of the time lately. A queue at such a load makes whoever comes wait so in
+    // the mean, and long waits, being sums of many, vary less than their mean (traces/h200/delays.csv).
+    DramWait wait(double load, bool far) const {
+        const double mean = dram_jitter_ps / (1 - (far ? dram_load_far : dram_load) * std::min(load, 1.0));
+        if (mean <= dram_spread_ps) return {0, mean};
+        const double jitter = std::sqrt(dram_spread_ps * mean);
+        return {mean - jitter, jitter};
+    }
 };
 
 // The longest window in which neither side can hear of what the other does in it; a whole number of wheel

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that wait in front of a slice: so many in the order in which they came, and behind those a queue
-// for each CPC, let in in turn. (Measured: with 128 KiB in flight for each SM, four SMs of a CPC get what six
-// of another get, with 64 KiB all SMs get the same: traces/h200/shares.csv. When tags are what is short it is
-// alike: docs/fidelity.md.)
+// for each CPC, let in in turn. How many is up to the slice: what it has let in and not answered counts, too.
+// (Measured: with 128 KiB in flight for each SM, four SMs of a CPC get what six of another get, with 64 KiB
+// all SMs get the same, whether the L2 has the data or DRAM: traces/h200/shares.csv. When tags are what is
+// short it is alike: docs/fidelity.md.)
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,17 @@ namespace l2lens {
 class TurnQueue {
 public:
     TurnQueue() = default;
-    // `first_come`: how many wait in the order in which they came; 0: all wait for their CPC's turn.
-    TurnQueue(int queues, int first_come) : room_(first_come), queues_(static_cast<std::size_t>(queues)) {}
+    explicit TurnQueue(int queues) : queues_(static_cast<std::size_t>(queues)) {}
 
-    bool empty() const { return first_come_.first < 0 && waiting_ == 0; }
+    bool empty() const { return in_order_ == 0 && waiting_ == 0; }
 
-    void push(int queue, std::int32_t item) {
+    // `room`: how many may wait in the order in which they came, now. One that comes while there is room
+    // does, though others wait for their turn: those get on when one is let in. (The other way round, CTAs
+    // that the GPU's CPCs pull apart keep together: docs/fidelity.md.)
+    void push(int queue, std::int32_t item, int room) {
         while (next_.size() <= static_cast<std::size_t>(item)) next_.push_back(-1);
-        if (room_ > 0) {
-            --room_;
+        if (in_order_ < room) {
+            ++in_order_;
             return append(first_come_, item);
         }
         append(queues_[static_cast<std::size_t>(queue)], item);
@@ -29,14 +32,11 @@ public:
     }
 
     // The next one; not to be called on an empty one.
-    std::int32_t pop() {
-        if (first_come_.first < 0) return take_turn();
+    std::int32_t pop(int room) {
+        if (in_order_ == 0) return take_turn();
         const std::int32_t item = take(first_come_);
-        if (waiting_ > 0) {
-            append(first_come_, take_turn());
-        } else {
-            ++room_;
-        }
+        --in_order_;
+        for (; in_order_ < room && waiting_ > 0; ++in_order_) append(first_come_, take_turn());
         return item;
     }
 
@@ -71,8 +71,8 @@ private:
         return take(queues_[turn_]);
     }
 
-    int room_ = 0;  // among those who come first
     Queue first_come_;
+    int in_order_ = 0;  // those in it
     std::vector<Queue> queues_;
     std::vector<std::int32_t> next_;  // by item
     std::size_t turn_ = 0;

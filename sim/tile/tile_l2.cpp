@@ -278,7 +278,7 @@ void TileL2::miss(Picoseconds looked_up, const Box& box, std::uint32_t partition
     events_[Event::TexReadPromoted] += fetched - missed;
     hold(box.region, partition, home, asked.lines);
     if (home == partition) {
-        ask_dram(looked_up + t_.miss, box, home, fetched, share);
+        ask_dram(looked_up + t_.miss, box, home, fetched, share, false);
     } else {
         ask_home(looked_up + t_.miss + t_.fabric_request, box, home, fetched, share);
     }
@@ -286,21 +286,21 @@ void TileL2::miss(Picoseconds looked_up, const Box& box, std::uint32_t partition
 
 // Sends a share of a part's lines to DRAM, whose queue as the last line of the first step will find it gives
 // the time at which the part lands.
-void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors,
-                      Share share) {
+void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share,
+                      bool far) {
     Part& there = part(box.region, home, home);
     events_[Event::FillSectors] += sectors;
     const BoxPace& pace = paces_.of(box.shape);
     const Turns& turns = turns_[box.shape].part[home];
     const Picoseconds work = turns.dram * share / kAll;
     flows_.add(dram_of(home), flows_.span(at - pace.half_span, at + pace.half_span), work);
-    const double jitter_ps = t_.jitter_ps(dram_load_[home].add(at, work));
+    const MemoryTiming::DramWait dram = t_.wait(dram_load_[home].add(at, work), far);
     there.queued = at - pace.first_step_to_middle();
     const Picoseconds wait = flows_.foresee(dram_of(home), there.queued);
     const Picoseconds turn = at + wait;
     const double log_lines = turns.log_lines + static_cast<double>(log_share_[share]);
-    there.opens = turn + t_.dram;
-    there.last = there.opens + std::max<Picoseconds>(curve_.slowest(log_lines, jitter_ps, random_), 1);
+    there.opens = turn + t_.dram + static_cast<Picoseconds>(dram.least_ps);
+    there.last = there.opens + std::max<Picoseconds>(curve_.slowest(log_lines, dram.jitter_ps, random_), 1);
     there.wait = static_cast<std::int32_t>(wait);
     there.filling = static_cast<std::uint16_t>(share);
     there.far_at = 0;
@@ -329,7 +329,7 @@ void TileL2::ask_home(Picoseconds at, const Box& box, std::uint32_t home, std::u
         events_[Event::FabricReadMisses] += fetched;
         events_[Event::FabricReadHits] += sectors - fetched;
         hold(box.region, home, home, asked.lines);
-        ask_dram(looked_up + t_.miss, box, home, fetched, not_there);
+        ask_dram(looked_up + t_.miss, box, home, fetched, not_there, true);
         part(box.region, home, home).far_at = looked_up;
     }
     reply(looked_up + t_.hit, box, home);
@@ -413,7 +413,7 @@ void TileL2::store(Picoseconds looked_up, const Box& box, std::uint32_t home, bo
         hold(box.region, home, home, written.lines);
         const std::uint32_t fetched = share_of(written.partial, share);
         if (fetched > 0) {
-            ask_dram(looked_up + t_.miss, box, home, fetched, share);
+            ask_dram(looked_up + t_.miss, box, home, fetched, share, far);
             events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] += fetched;
         } else if (looked_up >= there.last) {
             there.opens = there.last = looked_up;

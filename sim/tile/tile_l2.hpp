@@ -209,7 +209,9 @@ private:
     void miss(Picoseconds looked_up, const Box& box, std::uint32_t partition, std::uint32_t home,
               Share share);
     void ask_home(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share);
-    void ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share);
+    // far: for another partition.
+    void ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share,
+                  bool far);
     void reply(Picoseconds found, const Box& box, std::uint32_t home);
     void be_first(Picoseconds looked_up, const Box& box, std::uint32_t home);
     void hold(std::uint32_t region, std::uint32_t partition, std::uint32_t home, std::uint32_t lines);

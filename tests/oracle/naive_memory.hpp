@@ -208,15 +208,17 @@ private:
         line.settled = settled_after(line.ready, settled);
     }
 
-    Data read_dram(Slice& slice, Picoseconds from, SectorMask sectors) {
+    Data read_dram(Slice& slice, Picoseconds from, SectorMask sectors, bool far) {
         events_[Event::FillSectors] += counted(sectors);
         serve(slice.dram_free, from, size(sectors) * t_.dram_sector);
         const double load = dram_load_with(slice, from, size(sectors) * t_.dram_sector);
-        const double jitter = t_.dram_jitter_ps / (1 - t_.dram_load * load);
+        const double mean = t_.dram_jitter_ps / (1 - (far ? t_.dram_load_far : t_.dram_load) * load);
+        const double jitter = mean > t_.dram_spread_ps ? std::sqrt(t_.dram_spread_ps * mean) : mean;
         // The quantile at the middle of the i-th of 4096 parts of Exp(1), as a float.
         const auto part = static_cast<double>(random_.next() >> 52);
         const auto quantile = static_cast<double>(static_cast<float>(-std::log(1.0 - (part + 0.5) / 4096)));
-        const Picoseconds ready = slice.dram_free + t_.dram + static_cast<Picoseconds>(jitter * quantile);
+        const Picoseconds ready =
+            slice.dram_free + t_.dram + static_cast<Picoseconds>(mean - jitter + jitter * quantile);
         return {ready, ready + static_cast<Picoseconds>(jitter * late_jitters_)};
     }
 
@@ -276,7 +278,7 @@ private:
         }
         if (!slice.first)
             slice.first = request;
-        else if (static_cast<int>(slice.input.size()) < machine_.l2.input_queue_requests)
+        else if (waits_in_order(slice))
             slice.input.push_back(request);
         else
             slice.waiting[request.gpc * machine_.cpcs_per_gpc + request.cpc].push_back(request);
@@ -330,8 +332,13 @@ private:
         if (slice.input.empty()) return next_in_turn(slice);
         const Request request = slice.input.front();
         slice.input.pop_front();
-        if (!slice.waiting.empty()) slice.input.push_back(next_in_turn(slice));
+        while (waits_in_order(slice) && !slice.waiting.empty()) slice.input.push_back(next_in_turn(slice));
         return request;
+    }
+
+    // Of the requests in order, those count that are let in and not answered.
+    bool waits_in_order(const Slice& slice) const {
+        return static_cast<int>(slice.input.size() + slice.entries.size()) < machine_.l2.input_queue_requests;
     }
 
     Request next_in_turn(Slice& slice) {
@@ -405,7 +412,7 @@ private:
         events_[Event::TexReadPromoted] += counted(fetched) - counted(missing);
         line.valid |= fetched;
         if (&home_slice(request.line) == &slice) {
-            arrive_in(line, read_dram(slice, now + t_.miss, fetched));
+            arrive_in(line, read_dram(slice, now + t_.miss, fetched, false));
             entry->settled = line.settled;
             answer_at(line.ready, slice, entry);
         } else {
@@ -450,7 +457,7 @@ private:
         events_[Event::FabricReadMisses] += counted(missing);
         Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
         if (missing != 0) {
-            const Data data = read_dram(home, looked_up + t_.miss, missing);
+            const Data data = read_dram(home, looked_up + t_.miss, missing, true);
             ready = data.ready;
             arrive_in(line, data);
             line.valid |= missing;
@@ -540,7 +547,7 @@ private:
         Line& line = touch(now, home, request.line);
         const SectorMask fetched = without(request.partial, line.valid);
         if (fetched != 0) {
-            arrive_in(line, read_dram(home, now + t_.miss, fetched));
+            arrive_in(line, read_dram(home, now + t_.miss, fetched, missed == Event::FabricReadMisses));
             events_[missed] += counted(fetched);
         }
         line.valid |= request.sectors;

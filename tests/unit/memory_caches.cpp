@@ -157,31 +157,50 @@ TEST_CASE("Many open entries, closed in any order, stay apart") {
 }
 
 TEST_CASE("Queues that take turns serve each CPC in order, and no CPC twice while another waits") {
-    TurnQueue queue(3, 0);
+    constexpr int kRoom = 0;
+    TurnQueue queue(3);
     CHECK(queue.empty());
-    for (const std::int32_t item : {10, 11, 12}) queue.push(2, item);
-    queue.push(0, 0);
-    queue.push(1, 5);
-    queue.push(1, 6);
+    for (const std::int32_t item : {10, 11, 12}) queue.push(2, item, kRoom);
+    queue.push(0, 0, kRoom);
+    queue.push(1, 5, kRoom);
+    queue.push(1, 6, kRoom);
     std::vector<std::int32_t> served;
-    while (!queue.empty()) served.push_back(queue.pop());
+    while (!queue.empty()) served.push_back(queue.pop(kRoom));
     CHECK(served == std::vector<std::int32_t>{5, 10, 0, 6, 11, 12});  // its first turn is queue 1's
-    queue.push(2, 10);                                                // an item may come again
-    CHECK(queue.pop() == 10);
+    queue.push(2, 10, kRoom);                                         // an item may come again
+    CHECK(queue.pop(kRoom) == 10);
     CHECK(queue.empty());
 }
 
 TEST_CASE("The first so many are served as they came, and each one's place goes to the next CPC in turn") {
-    TurnQueue queue(2, 3);
+    constexpr int kRoom = 3;
+    TurnQueue queue(2);
     for (const std::int32_t item : {10, 11, 12, 13, 14})
-        queue.push(0, item);  // 13 and 14 wait for their turn
-    for (const std::int32_t item : {20, 21}) queue.push(1, item);
+        queue.push(0, item, kRoom);  // 13 and 14 wait for their turn
+    for (const std::int32_t item : {20, 21}) queue.push(1, item, kRoom);
     std::vector<std::int32_t> served;
-    for (int i = 0; i < 3; ++i) served.push_back(queue.pop());
-    queue.push(1, 22);  // behind those who wait already
-    while (!queue.empty()) served.push_back(queue.pop());
+    for (int i = 0; i < 3; ++i) served.push_back(queue.pop(kRoom));
+    queue.push(1, 22, kRoom);  // behind those who wait already
+    while (!queue.empty()) served.push_back(queue.pop(kRoom));
     CHECK(served == std::vector<std::int32_t>{10, 11, 12, 20, 13, 21, 14, 22});
-    queue.push(1, 30);  // all three places are free again
-    queue.push(0, 31);
-    CHECK(queue.pop() == 30);
+    queue.push(1, 30, kRoom);  // all three places are free again
+    queue.push(0, 31, kRoom);
+    CHECK(queue.pop(kRoom) == 30);
+}
+
+TEST_CASE(
+    "When room shrinks those in order keep their places, and nobody follows them until it is there again") {
+    TurnQueue queue(2);
+    for (const std::int32_t item : {10, 11, 12}) queue.push(0, item, 3);
+    queue.push(0, 13, 1);
+    for (const std::int32_t item : {20, 21}) queue.push(1, item, 1);
+    queue.push(0, 14, 5);  // there is room again when it comes
+    std::vector<std::int32_t> served;
+    for (int i = 0; i < 4; ++i) served.push_back(queue.pop(0));
+    CHECK(served == std::vector<std::int32_t>{10, 11, 12, 14});
+    CHECK(queue.pop(2) == 20);
+    queue.push(1, 22, 2);
+    served.clear();
+    while (!queue.empty()) served.push_back(queue.pop(2));
+    CHECK(served == std::vector<std::int32_t>{22, 13, 21});
 }

@@ -204,10 +204,10 @@ bool Lane::coalesce(Picoseconds now, const LineAccess& request, int partition, s
     events_[Event::CoalescableSectors] += sectors;
     events_[Event::DeliveredSectors] += sectors * request.receivers;
     events_[Event::MulticastSectors] += sectors * (request.receivers - 1u);
-    Coalescer& coalescer = slices_[static_cast<std::size_t>(partition)].coalescer;
-    if (!coalescer.join(request, now)) {
-        entry = coalescer.open(request, partition);
-        ++slices_[static_cast<std::size_t>(partition)].unanswered;
+    Slice& slice = slices_[static_cast<std::size_t>(partition)];
+    if (!slice.coalescer.join(request, now)) {
+        entry = slice.coalescer.open(request, partition);
+        ++slice.unanswered;
         return false;
     }
     events_[Event::MergedSectors] += sectors;

@@ -11,15 +11,17 @@
 //
 // A slice takes requests as they come until so many wait for its tags or so much data waits at its output.
 // The next ones, whatever they ask for, wait in order: a few behind the coalescer (lookup_queue.hpp), the
-// rest in front of it (turn_queue.hpp). Of lines whose home is another partition it takes none either while
-// so many are on their way to it over the fabric; requests for those wait behind the coalescer apart from the
-// others, which pass them until that queue is full, too.
+// rest in front of it (turn_queue.hpp), as many as the requests it has let in and not answered leave room
+// for; the next ones wait for their CPC's turn. Of lines whose home is another partition it takes none either
+// while so many are on their way to it over the fabric; requests for those wait behind the coalescer apart
+// from the others, which pass them until that queue is full, too.
 //
 // A lookup takes a turn of the slice's tag pipe; data takes a turn of its output port when it leaves for an
 // SM, of its link when it leaves for the other partition (of both, unless l2.replies_apart), so that a miss
 // does not queue behind data. Data for a GPC whose port is behind waits at the output, and what is behind it
 // too (hold_back). Both tag and data state change at the lookup: a line that is on its way is a hit, and its
-// requester waits for it. DRAM answers later the busier it has been. In a sampled run an answer also says
+// requester waits for it. DRAM answers later the busier it has been, and serves first what comes over the
+// fabric. In a sampled run an answer also says
 // when its box has settled: when those of its lines are there that nobody simulates.
 #pragma once
 

@@ -30,7 +30,7 @@ struct MemoryTiming {
     double dram_jitter_ps;  // mean of the exponential part, of an idle DRAM
     double dram_load;       // how it grows with the share of the time that DRAM is busy
     double dram_load_far;   // and for requests over the fabric, which DRAM serves first
-    double dram_spread_ps;  // DramWait::jitter_ps
+    double dram_spread_ps;  // longer waits deviate by the root of this times their mean
     double late_jitters;    // by so many mean jitters a box settles after its simulated lines
     Picoseconds sm_to_slice;
     Picoseconds slice_to_sm;

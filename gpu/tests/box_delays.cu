@@ -21,6 +21,7 @@ struct Job {
     std::int32_t rows, boxes, rounds;
     std::int32_t bands;      // of `rows` rows, in the buffer
     std::uint32_t resident;  // a bit a box
+    std::int32_t watched_rows[kWatchedRows];
     bool own_warps;
     float* cycles;  // [round][box]
 };
@@ -33,49 +34,83 @@ __device__ Place place_of(const Job& job, int number) {
     return {number / job.bands * kBoxColumns, number % job.bands * job.rows};
 }
 
-// Warp b + 1 waits for box b; warp 0 asks for all of them, unless each warp does so for itself.
+constexpr std::uint32_t kNotYet = 1;  // what the buffer does not hold
+
+// Warp b asks for box b, or warp 0 for all; the warp after those looks for one row's data, another one each
+// round: who waits at a barrier looks every 152 cycles only, and many that look keep each other waiting.
 __global__ void box_kernel(const __grid_constant__ Job job) {
     extern __shared__ std::uint8_t raw[];
     __shared__ std::uint64_t barriers[kMaxBoxes];
     __shared__ long long begin;
     if (probe::sm_id() != 0) return;
     constexpr std::uint32_t kAlignment = 1024;  // of the 128 B swizzle
-    const std::uint32_t first = (hopper::shared_address(raw) + kAlignment - 1) & ~(kAlignment - 1);
-    const std::uint32_t box_bytes = static_cast<std::uint32_t>(job.rows) * kBoxColumns * 2;
-    const int own = static_cast<int>(threadIdx.x) / kWarpThreads - 1;
+    std::uint8_t* const landed = raw + (kAlignment - hopper::shared_address(raw) % kAlignment) % kAlignment;
+    const std::uint32_t row_bytes = kBoxColumns * 2;
+    const std::uint32_t box_bytes = static_cast<std::uint32_t>(job.rows) * row_bytes;
     const bool leader = threadIdx.x % kWarpThreads == 0;
-    const auto barrier = [&](int box) { return hopper::shared_address(&barriers[box]); };
+    const int warp = static_cast<int>(threadIdx.x) / kWarpThreads;
+    const bool touches = leader && warp < job.boxes;
+    const bool asks = touches && (job.own_warps || warp == 0);
+    const int first = job.own_warps ? warp : 0;
+    const int asked = !asks ? 0 : job.own_warps ? 1 : job.boxes;
+    const std::uint32_t barrier = hopper::shared_address(&barriers[touches ? warp : 0]);
     const auto load = [&](int box, Place place) {
-        hopper::barrier_expect_bytes(barrier(box), box_bytes);
-        hopper::load_box(&job.map, first + static_cast<std::uint32_t>(box) * box_bytes, barrier(box), place.x,
-                         place.y);
+        const std::uint32_t to = hopper::shared_address(landed) + static_cast<std::uint32_t>(box) * box_bytes;
+        hopper::load_box(&job.map, to, barrier, place.x, place.y);
     };
     if (threadIdx.x == 0) {
-        for (int box = 0; box < job.boxes; ++box) hopper::barrier_init(barrier(box), 1);
+        for (std::uint64_t& one : barriers) hopper::barrier_init(hopper::shared_address(&one), 1);
         hopper::barrier_init_fence();
         hopper::prefetch_descriptor(&job.map);
     }
     __syncthreads();
+    std::uint32_t phase = 0;
     for (int round = 0; round < job.rounds; ++round) {
         const auto number = [&](int box) { return round * job.boxes + box; };
-        if (leader && own >= 0) {
-            Place touched = place_of(job, number(own));
+        if (touches) {
+            Place touched = place_of(job, number(warp));
             constexpr int kElsewhere = kColumns / 2;  // the same rows, so the same pages
-            if (!(job.resident >> own & 1)) touched.x ^= kElsewhere;
-            load(own, touched);
-            hopper::barrier_wait(barrier(own), 0);
+            if (!(job.resident >> warp & 1)) touched.x ^= kElsewhere;
+            hopper::barrier_expect_bytes(barrier, box_bytes);
+            load(warp, touched);
+            hopper::barrier_wait(barrier, phase);
+            phase ^= 1;
         }
+        __syncthreads();
+        const int watcher = round % (job.boxes * kWatchedRows);
+        const int row = job.watched_rows[watcher % kWatchedRows];
+        volatile std::uint32_t* const watched = reinterpret_cast<volatile std::uint32_t*>(
+            landed + watcher / kWatchedRows * box_bytes + row * row_bytes);
+        const bool watches = warp == job.boxes;
+        if (watches && leader) {
+            *watched = kNotYet;
+            hopper::async_proxy_fence();
+        }
+        Place places[kMaxBoxes];
+#pragma unroll
+        for (int box = 0; box < kMaxBoxes; ++box) places[box] = place_of(job, number(first + box));
+        if (asks) hopper::barrier_expect_bytes(barrier, static_cast<std::uint32_t>(asked) * box_bytes);
         constexpr int kGetReady = 2000;
         if (threadIdx.x == 0) begin = clock64() + kGetReady;
+        // Asked for at another time each round, while the watcher looks every 75 cycles: so the mean is good
+        // to less than that.
+        constexpr int kLook = 75;
+        const int later = 600 + round / (job.boxes * kWatchedRows) * 23 % kLook;
         __syncthreads();
-        while (clock64() < begin) {
+        const long long asked_at = begin + later;
+        while (clock64() < (watches ? begin : asked_at)) {
         }
-        if (leader && own < 0 && !job.own_warps)
-            for (int box = 0; box < job.boxes; ++box) load(box, place_of(job, number(box)));
-        if (leader && own >= 0) {
-            if (job.own_warps) load(own, place_of(job, number(own)));
-            hopper::barrier_wait(barrier(own), 1);
-            job.cycles[number(own)] = static_cast<float>(clock64() - begin);
+#pragma unroll
+        for (int box = 0; box < kMaxBoxes; ++box)
+            if (box < asked) load(first + box, places[box]);
+        if (watches) {  // the whole warp, since a thread alone looks less often
+            while (*watched == kNotYet) {
+            }
+            if (leader) job.cycles[round] = static_cast<float>(clock64() - asked_at);
+        }
+        if (asks) {
+            hopper::barrier_wait(barrier, phase);
+            phase ^= 1;
         }
         __syncthreads();
     }
@@ -83,22 +118,25 @@ __global__ void box_kernel(const __grid_constant__ Job job) {
 
 }  // namespace
 
-std::vector<std::vector<double>> time_boxes(void* buffer, std::int64_t bytes, int sms, int rounds,
-                                            const TimedBoxes& boxes) {
+std::vector<std::vector<std::vector<double>>> time_boxes(void* buffer, std::int64_t bytes, int sms,
+                                                         int rounds, const TimedBoxes& boxes) {
     const auto count = static_cast<int>(boxes.resident.size());
     const std::int64_t rows = bytes / (kColumns * 2);
+    const int all_rounds = rounds * count * kWatchedRows;
     if (count < 1 || count > kMaxBoxes || boxes.rows < 8 || boxes.rows > kMaxBoxRows ||
-        rows / boxes.rows * (kColumns / 2 / kBoxColumns) < std::int64_t{rounds} * count)
+        rows / boxes.rows * (kColumns / 2 / kBoxColumns) < std::int64_t{all_rounds} * count)
         throw BadInput("1 to 4 boxes of 8 to 256 rows can be timed, as often as the buffer has room for");
-    DeviceBuffer<float> cycles(static_cast<std::size_t>(rounds * count));
+    DeviceBuffer<float> cycles(static_cast<std::size_t>(all_rounds));
     Job job{};
     job.map = tile_map(buffer, rows, kColumns, boxes.rows);
     job.rows = boxes.rows;
     job.boxes = count;
-    job.rounds = rounds;
+    job.rounds = all_rounds;
     job.bands = static_cast<std::int32_t>(rows / boxes.rows);
     for (int box = 0; box < count; ++box)
         job.resident |= static_cast<std::uint32_t>(boxes.resident[static_cast<std::size_t>(box)]) << box;
+    for (int watched = 0; watched < kWatchedRows; ++watched)
+        job.watched_rows[watched] = watched_row(boxes.rows, watched);
     job.own_warps = boxes.own_warps;
     job.cycles = cycles.get();
     const int shared = probe::prepare_one_cta_per_sm(box_kernel);
@@ -106,10 +144,10 @@ std::vector<std::vector<double>> time_boxes(void* buffer, std::int64_t bytes, in
         job);
     check_launch("timing boxes");
     const std::vector<float> timed = cycles.to_host();
-    std::vector<std::vector<double>> all;
-    for (int round = 0; round < rounds; ++round) {
-        const auto at = timed.begin() + round * count;
-        all.emplace_back(at, at + count);
+    std::vector all(static_cast<std::size_t>(count), std::vector(kWatchedRows, std::vector<double>()));
+    for (std::size_t round = 0; round < timed.size(); ++round) {
+        const std::size_t watcher = round % static_cast<std::size_t>(count * kWatchedRows);
+        all[watcher / kWatchedRows][watcher % kWatchedRows].push_back(timed[round]);
     }
     return all;
 }

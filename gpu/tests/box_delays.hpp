@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long TMA boxes take that one SM asks for one right after the other.
+// When the rows of TMA boxes land that one SM asks for one right after the other.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,11 @@ namespace l2lens::gpu {
 
 inline constexpr int kMaxBoxes = 4;
 inline constexpr int kMaxBoxRows = 256;
+inline constexpr int kWatchedRows = 6;  // of each box, evenly spread from the first to the last
+
+inline int watched_row(int box_rows, int watched) {
+    return (box_rows - 1) * watched / (kWatchedRows - 1);
+}
 
 // Boxes of `rows` x 128 B, rows 16 KiB apart, in the order in which they are asked for.
 struct TimedBoxes {
@@ -17,9 +22,9 @@ struct TimedBoxes {
     bool own_warps = false;      // each is asked for by a warp of its own, all at once; else by one thread
 };
 
-// [round][box]: SM cycles from the beginning of the round until the box has landed. SM 0 works alone. The
-// buffer holds `bytes` of zeros.
-std::vector<std::vector<double>> time_boxes(void* buffer, std::int64_t bytes, int sms, int rounds,
-                                            const TimedBoxes& boxes);
+// [box][watched row][round]: SM cycles from when the boxes are asked for until the row's data is in shared
+// memory; each row is watched in `rounds` of its own. SM 0 works alone. The buffer holds `bytes` of zeros.
+std::vector<std::vector<std::vector<double>>> time_boxes(void* buffer, std::int64_t bytes, int sms,
+                                                         int rounds, const TimedBoxes& boxes);
 
 }  // namespace l2lens::gpu

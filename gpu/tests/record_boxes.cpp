@@ -16,22 +16,22 @@ using namespace l2lens::gpu;
 
 namespace {
 
-constexpr int kRounds = 500;
+constexpr int kRounds = 160;
 
 void record(ProbeBench& bench, const TimedBoxes& boxes) {
     bench.flush();
-    const auto rounds = time_boxes(bench.buffer(), bench.buffer_bytes(), bench.sms(), kRounds, boxes);
+    auto timed = time_boxes(bench.buffer(), bench.buffer_bytes(), bench.sms(), kRounds, boxes);
     std::string resident;
     for (const bool one : boxes.resident) resident += one ? 'r' : 'm';
-    for (std::size_t box = 0; box < boxes.resident.size(); ++box) {
-        std::vector<double> cycles;
-        for (const auto& round : rounds) cycles.push_back(round[box]);
-        std::sort(cycles.begin(), cycles.end());
-        const double mean = std::accumulate(cycles.begin(), cycles.end(), 0.0) / kRounds;
-        std::printf("%s,%d,%s,%zu,%d,%.0f,%.0f,%.0f,%.1f\n", boxes.own_warps ? "warps" : "thread", boxes.rows,
-                    resident.c_str(), box, kRounds, cycles[kRounds / 10], cycles[kRounds / 2],
-                    cycles[kRounds * 9 / 10], mean);
-    }
+    for (std::size_t box = 0; box < boxes.resident.size(); ++box)
+        for (int watched = 0; watched < kWatchedRows; ++watched) {
+            std::vector<double>& cycles = timed[box][static_cast<std::size_t>(watched)];
+            std::sort(cycles.begin(), cycles.end());
+            const double mean = std::accumulate(cycles.begin(), cycles.end(), 0.0) / kRounds;
+            std::printf("%s,%d,%s,%zu,%d,%d,%.0f,%.0f,%.0f,%.1f\n", boxes.own_warps ? "warps" : "thread",
+                        boxes.rows, resident.c_str(), box, watched_row(boxes.rows, watched), kRounds,
+                        cycles[kRounds / 10], cycles[kRounds / 2], cycles[kRounds * 9 / 10], mean);
+        }
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ int main(int count, char**) {
         if (count > 1) throw BadInput("l2lens_gpu_boxes takes no word");
         ProbeBench bench;
         if (!bench.has_clusters()) throw Unavailable("TMA needs compute capability 9.0 or newer");
-        std::printf("asked_by,rows,boxes,box,samples,p10_cycles,p50_cycles,p90_cycles,mean_cycles\n");
+        std::printf("asked_by,rows,boxes,box,row,samples,p10_cycles,p50_cycles,p90_cycles,mean_cycles\n");
         for (const int rows : {16, 64, 128, 256})
             for (const bool warps : {false, true})
                 for (const std::string boxes : {"r", "rr", "rrr", "rrrr", "m", "mm", "mr", "rm", "mmmm"}) {

@@ -79,8 +79,9 @@ function kernel(p, gpu)
         -- sends them. Launches of two stages and persistent ones tell; 130 to 190 fit the rows of gemm_more.csv to fit.
         release_cycles = specialized and 0 or 130,
         -- With it, tiles that a GPC begins together part by 0.16 % of their time from each to the next, as was recorded of
-        -- the warp-specialized kernel; waiting alone parts them by 0.07 (traces/h200/gemm_schedules.csv).
-        pace_spread = specialized and 0.0012 or 0,
+        -- the warp-specialized kernel; waiting alone parts them by 0.07 (traces/h200/gemm_schedules.csv). Triton's kernel was
+        -- not recorded so; that its CTAs do the same is supposed.
+        pace_spread = 0.0012,
         -- Triton's tile counter is an atomic that acquires and releases; in a cluster the producer and each four math
         -- warps fence (lookups that neither read nor write, traces/h200).
         fences_per_tile = p.mode == "dynamic" and not specialized and 1 or 0,

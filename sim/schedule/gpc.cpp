@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "kernel/residency.hpp"
 #include "schedule/math_rate.hpp"
-#include "schedule/pace.hpp"
 
 namespace l2lens {
 namespace {
@@ -46,7 +45,7 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
       work_(work),
       kernel_(work.kernel()),
       number_(number),
-      gpc_pace_(gpc_paces(machine, kernel_, seed)[static_cast<std::size_t>(number)]),
+      paces_(machine, kernel_, seed),
       ctas_per_sm_(ctas_per_sm),
       math_rate_(math_rate(machine, kernel_.math)),
       local_sm_(machine.sms.size(), -1),
@@ -83,7 +82,7 @@ void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, C
     s = Slot{};
     s.tile = tile;
     s.cluster = cluster;
-    s.pace = draw_pace(kernel_.pace_spread, random_) * gpc_pace_;
+    s.pace = paces_.of(static_cast<std::size_t>(number_), tile);
     s.steps = work_.steps(tile);
     push(time + from_ns(kernel_.prologue_ns), Kind::Begin, index);
 }
@@ -453,7 +452,7 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
     std::int32_t sent = 0;
     prototype.gpc = static_cast<std::uint8_t>(number_);
     const auto global_sm = static_cast<std::size_t>(sms_[static_cast<std::size_t>(sm)]);
-    prototype.cpc = static_cast<std::uint8_t>(machine_.sms[global_sm].cpc);
+    prototype.sm = static_cast<std::uint8_t>(sm);
     for (const PlacedLine& line : lines) {
         prototype.time = timing.arrival(line.position, line.lane);
         prototype.line = line.line;

@@ -22,6 +22,7 @@
 #include "memory/event_wheel.hpp"
 #include "memory/l1_cache.hpp"
 #include "memory/messages.hpp"
+#include "schedule/pace.hpp"
 #include "schedule/request_sink.hpp"
 #include "schedule/tensor_cores.hpp"
 #include "schedule/wire.hpp"
@@ -186,7 +187,7 @@ private:
     const Work& work_;
     const Kernel& kernel_;
     const int number_;
-    const double gpc_pace_;  // of its math, beside that of a CTA
+    const MathPaces paces_;
     const int ctas_per_sm_;
     double cycle_ = 1000;
     double math_rate_ = 1;                // flops per SM cycle

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,11 +19,13 @@
 
 namespace l2lens {
 
-// What a CTA's math is to take of the mean: 1 with standard deviation `spread`, uniform. Draws no number if
-// `spread` is 0.
-inline double draw_pace(double spread, RandomStream& random) {
+// What the math of a tile is to take of the mean: 1 with standard deviation `spread`, uniform. A tile has the
+// same in any order, launch and engine.
+inline double tile_pace(double spread, std::uint64_t seed, std::int32_t tile) {
+    if (spread <= 0) return 1;
     constexpr double kWidth = 3.4641016151377544;  // sqrt(12), of a uniform of standard deviation 1
-    return spread > 0 ? 1 + spread * kWidth * (random.uniform() - 0.5) : 1;
+    RandomStream random(seed, (std::uint64_t{0x9ACE} << 32) + static_cast<std::uint32_t>(tile));
+    return 1 + spread * kWidth * (random.uniform() - 0.5);
 }
 
 // What math takes on each GPC of the mean over the GPCs: 1 with standard deviation clock.gpc_spread, of any
@@ -42,5 +45,22 @@ inline std::vector<double> gpc_paces(const Machine& machine, const Kernel& kerne
     for (double& pace : paces) pace = 1 + machine.clock.gpc_spread * (pace - mean) / deviation;
     return paces;
 }
+
+// Both of a launch.
+class MathPaces {
+public:
+    MathPaces(const Machine& machine, const Kernel& kernel, std::uint64_t seed)
+        : spread_(kernel.pace_spread), seed_(seed), of_gpc_(gpc_paces(machine, kernel, seed)) {}
+
+    // What the math of a tile takes of the mean on a GPC.
+    double of(std::size_t gpc, std::int32_t tile) const {
+        return tile_pace(spread_, seed_, tile) * of_gpc_[gpc];
+    }
+
+private:
+    double spread_;
+    std::uint64_t seed_;
+    std::vector<double> of_gpc_;
+};
 
 }  // namespace l2lens

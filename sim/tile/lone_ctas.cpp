@@ -4,7 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include "schedule/pace.hpp"
 #include "schedule/wire.hpp"
 
 namespace l2lens {
@@ -40,7 +39,7 @@ void LoneCtas::start(const Start& start) {
     Sm& sm = sm_at(start.slot);
     sm.tile = start.tile;
     sm.phases = work_.program(start.tile);
-    sm.pace = draw_pace(kernel_.pace_spread, random_) * gpc_paces_[sm.gpc];
+    sm.pace = tile_paces_.of(sm.gpc, sm.tile);
     sm.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     sm.freed = 0;
     sm.scheduled = false;

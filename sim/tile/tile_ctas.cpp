@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "schedule/math_rate.hpp"
-#include "schedule/pace.hpp"
 
 namespace l2lens {
 namespace {
@@ -36,7 +35,7 @@ TileCtas::TileCtas(const Machine& machine, const Work& work, const BoxTable& box
       most_boxes_(most_boxes_of_a_step(work)),
       half_epilogue_(from_ns(kernel_.epilogue_ns / 2)),
       cycles_per_flop_(1.0 / math_rate(machine, kernel_.math)),
-      gpc_paces_(gpc_paces(machine, kernel_, seed)),
+      tile_paces_(machine, kernel_, seed),
       random_(seed, 0x6C0000u) {}
 
 void TileCtas::count_demand(std::span<const Work::Phase> phases) {

@@ -12,6 +12,7 @@
 #include "machine/machine.hpp"
 #include "schedule/dispatcher.hpp"
 #include "schedule/gpc.hpp"
+#include "schedule/pace.hpp"
 #include "schedule/work.hpp"
 
 #include "tile/box_pace.hpp"
@@ -54,7 +55,7 @@ protected:
     const std::size_t most_boxes_;  // that a CTA receives in a step, its cluster's multicasts included
     const Picoseconds half_epilogue_;
     const double cycles_per_flop_;
-    const std::vector<double> gpc_paces_;
+    const MathPaces tile_paces_;
     double cycle_ = 1000;
     RandomStream random_;
     Demand demand_;

@@ -5,7 +5,6 @@
 #include <bit>
 #include <utility>
 
-#include "schedule/pace.hpp"
 #include "schedule/wire.hpp"
 
 namespace l2lens {
@@ -58,7 +57,7 @@ void TileSms::start(const Start& start) {
     s.tile = start.tile;
     s.phases = work_.program(start.tile);
     s.cluster = start.cluster;
-    s.pace = draw_pace(kernel_.pace_spread, random_) * gpc_paces_[sm_of(s).gpc];
+    s.pace = tile_paces_.of(sm_of(s).gpc, s.tile);
     s.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     Cursor first;
     skip_empty(s, first);

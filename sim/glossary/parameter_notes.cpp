@@ -64,6 +64,8 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "MemoryTiming::queue, in Lane::on_request"},
     {"l2.far_lines", "a slice takes requests for far lines while less than l2.far_lines are on their way to it over the fabric", "",
      "Lane::is_shut"},
+    {"l2.far_in_order", "true: a far line that hits waits for the one that the SM's load engine asked the slice for before, if that is under way", "",
+     "Lane::follow"},
     {"l2.replies_apart", "true: a reply over the fabric takes no turn of bandwidth.output", "lts__lts2xbar_cycles_active",
      "Lane::on_home_reply"},
     {"l2.fetch", "sectors filled = those missing, widened to whole l2.fetch bytes",

@@ -103,6 +103,13 @@ void keep_sms(Machine& machine, int count) {
     std::erase_if(machine.sms, [&](const Sm& sm) { return sm.first_wave_position >= count; });
 }
 
+std::vector<std::uint8_t> numbers_in_gpcs(const Machine& machine) {
+    std::vector<std::uint8_t> met(static_cast<std::size_t>(machine.gpcs), 0);
+    std::vector<std::uint8_t> numbers;
+    for (const Sm& sm : machine.sms) numbers.push_back(met[static_cast<std::size_t>(sm.gpc)]++);
+    return numbers;
+}
+
 Topology topology_of(const Machine& machine) {
     const auto gpcs = static_cast<std::size_t>(machine.gpcs);
     Topology topology{std::vector<std::vector<int>>(gpcs), std::vector<int>(gpcs),

@@ -37,6 +37,9 @@ void place_sms(const Topology& topology, Machine& machine);
 // free. They stay in their GPCs and CPCs. Throws BadInput unless count is 1 to the SMs there are.
 void keep_sms(Machine& machine, int count);
 
+// [sm]: which of its GPC's SMs it is, in the order of their ids.
+std::vector<std::uint8_t> numbers_in_gpcs(const Machine& machine);
+
 // The inverse: GPCs list their SMs in ascending order.
 Topology topology_of(const Machine& machine);
 

@@ -5,6 +5,7 @@
 // one opens another entry. (Measured on an H200: traces/h200/coalescer_pairs.csv, coalescer_delay.csv.)
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -22,25 +23,42 @@ public:
         LineNumber line = 0;
         std::int32_t next = -1;          // in its hash chain while open
         std::int32_t next_waiting = -1;  // in the list of a fill
+        std::int32_t fill = -1;          // whose arrival it waits for
+        std::uint32_t opening = 0;       // how often its place was opened
         SectorMask sectors = 0;
         std::uint8_t gpc = 0;
+        std::uint8_t sm = 0;  // of the GPC: who asked first
         std::uint8_t requesters = 0;
-        Picoseconds open_until = 0;  // takes further requesters before this time
-        Picoseconds settled = 0;     // SectorCache::Line::settled()
-        bool charged = false;        // has its turn at the output port
-        bool fetched_far = false;    // asked the other partition for the line
         std::uint8_t partition = 0;
+        bool charged = false;      // has its turn at the output port
+        bool fetched_far = false;  // asked the other partition for the line
         std::array<std::uint16_t, kMaxRequesters> landing{};
+        std::uint32_t late = 0;      // after `ready`, when its box has settled
+        Picoseconds ready = 0;       // the data has come, or will
+        Picoseconds open_until = 0;  // takes further requesters before this time
+
+        Picoseconds settled() const { return ready + late; }
+        void arrives(Picoseconds when, Picoseconds settles) {
+            ready = when;
+            late = static_cast<std::uint32_t>(std::max(settles - when, Picoseconds{0}));
+        }
+    };
+    static_assert(sizeof(Entry) == 64);  // a cache line of the processor
+
+    // An entry as it was opened once: its place is used again later.
+    struct Ticket {
+        std::int32_t entry = -1;
+        std::uint32_t opening = 0;
     };
 
     // max_requesters 1: no coalescer, each request is an entry of its own.
     explicit Coalescer(int max_requesters) : max_requesters_(max_requesters) { chain_.fill(-1); }
 
-    // Joins an open entry that waits for the same sectors of the line; true when there was one with room. A
-    // full one is closed to further requests.
-    bool join(const Request& request) { return join(request, request.time); }
-    bool join(const LineAccess& request, Picoseconds now) {
-        if (max_requesters_ <= 1 || is_alone(request)) return false;
+    // Joins an open entry that waits for the same sectors of the line: which, or -1 when there is none with
+    // room. A full one is closed to further requests.
+    std::int32_t join(const Request& request) { return join(request, request.time); }
+    std::int32_t join(const LineAccess& request, Picoseconds now) {
+        if (max_requesters_ <= 1 || is_alone(request)) return -1;
         const std::uint32_t bucket = bucket_of(request.line, request.gpc);
         for (std::int32_t i = chain_[bucket]; i >= 0; i = entry(i).next) {
             Entry& e = entry(i);
@@ -49,11 +67,11 @@ public:
                 continue;
             if (e.requesters < max_requesters_) {
                 e.landing[e.requesters++] = request.landing;
-                return true;
+                return i;
             }
             e.open_until = 0;
         }
-        return false;
+        return -1;
     }
 
     std::int32_t open(const LineAccess& request, int partition) {
@@ -70,11 +88,15 @@ public:
         e.line = request.line;
         e.next = chain_[bucket];
         e.next_waiting = -1;
+        e.fill = -1;
+        ++e.opening;
         e.sectors = request.sectors;
         e.gpc = request.gpc;
+        e.sm = request.sm;
         e.requesters = 1;
         e.open_until = is_alone(request) ? 0 : std::numeric_limits<Picoseconds>::max();
-        e.settled = 0;
+        e.ready = 0;
+        e.late = 0;
         e.charged = false;
         e.fetched_far = false;
         e.partition = static_cast<std::uint8_t>(partition);
@@ -90,11 +112,20 @@ public:
 
     void prefetch(std::int32_t i) const { __builtin_prefetch(&entries_[static_cast<std::size_t>(i)]); }
 
+    Ticket ticket(std::int32_t i) { return {i, entry(i).opening}; }
+    // nullptr: it has been answered.
+    const Entry* find(Ticket ticket) const {
+        if (ticket.entry < 0) return nullptr;
+        const Entry& e = entries_[static_cast<std::size_t>(ticket.entry)];
+        return e.opening == ticket.opening && e.requesters > 0 ? &e : nullptr;
+    }
+
     Entry& entry(std::int32_t i) { return entries_[static_cast<std::size_t>(i)]; }
 
     // The slice has answered: the entry is gone.
     void close(std::int32_t i) {
-        const Entry& e = entry(i);
+        Entry& e = entry(i);
+        e.requesters = 0;
         std::int32_t* link = &chain_[bucket_of(e.line, e.gpc)];
         while (*link != i) link = &entry(*link).next;
         *link = e.next;

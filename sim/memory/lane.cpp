@@ -35,6 +35,7 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
                                 Coalescer(requesters),
                                 {entrance(false), entrance(true)},
                                 TurnQueue(machine.gpcs * machine.cpcs_per_gpc)});
+        if (machine.l2.far_in_order) slices_.back().last_far.resize(model.sm_number(machine.gpcs, 0));
     }
     if (machine.last_level.bytes > 0) last_level_.emplace(machine);
     answers_.resize(static_cast<std::size_t>(machine.gpcs));
@@ -128,7 +129,7 @@ void Lane::on_request(Picoseconds now, const Action& request) {
     } else if (slice.first_waiting < 0) {
         slice.first_waiting = keep_waiting(request);
     } else {
-        slice.waiting.push(access.gpc * model_.machine.cpcs_per_gpc + access.cpc, keep_waiting(request),
+        slice.waiting.push(model_.turn_of_sm[model_.sm_number(access.gpc, access.sm)], keep_waiting(request),
                            room_in_order(slice));
     }
     admit_later(now, slice, request.partition);
@@ -205,11 +206,13 @@ bool Lane::coalesce(Picoseconds now, const LineAccess& request, int partition, s
     events_[Event::DeliveredSectors] += sectors * request.receivers;
     events_[Event::MulticastSectors] += sectors * (request.receivers - 1u);
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
-    if (!slice.coalescer.join(request, now)) {
+    ++slice.unanswered;
+    const std::int32_t joined = slice.coalescer.join(request, now);
+    if (joined < 0) {
         entry = slice.coalescer.open(request, partition);
-        ++slice.unanswered;
         return false;
     }
+    follow(slice, request, partition, joined);
     events_[Event::MergedSectors] += sectors;
     if (observer_ != nullptr) tell_merged(now, request, partition);
     return true;
@@ -235,11 +238,12 @@ void Lane::on_read(Picoseconds now, const LineAccess& request, int partition, st
     const SectorCache::Found found = look_up(looked_up, slice, request.set, request.line, request.priority);
     SectorCache::Line& line = slice.cache.at(found.way);
     const auto asked_missing = static_cast<SectorMask>(request.sectors & ~line.valid);
+    const Coalescer::Entry* const ahead = follow(slice, request, partition, entry);
     events_[Event::TexReadHits] += static_cast<std::uint64_t>(sectors - count(asked_missing));
     if (asked_missing == 0) {
         if (observer_ != nullptr)
             tell_request(LaneStep::Kind::Read, now, request, partition, {found, line.valid, 0}, entry);
-        answer_hit(looked_up, partition, entry, line);
+        answer_hit(looked_up, partition, entry, line, ahead);
         return;
     }
     const int fetch =
@@ -253,7 +257,7 @@ void Lane::on_read(Picoseconds now, const LineAccess& request, int partition, st
     if (is_home(request.line, partition)) {
         const Arrival fetched = fetch_sectors(slice, request.line, looked_up + t_.miss, missing, false);
         line.arrives(fetched.ready, fetched.settled);
-        slice.coalescer.entry(entry).settled = line.settled();
+        slice.coalescer.entry(entry).arrives(line.ready, line.settled());
         answer_at(line.ready, partition, entry);
     } else {
         fetch_missing(looked_up, request, partition, entry, found.way, missing);
@@ -264,22 +268,33 @@ void Lane::on_read(Picoseconds now, const LineAccess& request, int partition, st
 }
 
 // The sectors are here, or on their way.
-void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry,
-                      const SectorCache::Line& line) {
+void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry, const SectorCache::Line& line,
+                      const Coalescer::Entry* ahead) {
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
-    if (line.fill >= 0) {
-        wait_for(line.fill, entry, slice.coalescer);
+    const std::int32_t awaited = line.fill < 0 && ahead != nullptr ? ahead->fill : line.fill;
+    if (awaited >= 0) {
+        wait_for(awaited, entry, slice.coalescer);
         return;
     }
     Coalescer::Entry& e = slice.coalescer.entry(entry);
-    e.settled = line.settled();
-    if (line.ready > looked_up + t_.hit) {
-        answer_at(line.ready, partition, entry);
+    e.arrives(ahead == nullptr ? line.ready : std::max(line.ready, ahead->ready), line.settled());
+    if (e.ready > looked_up + t_.hit) {
+        answer_at(e.ready, partition, entry);
         return;
     }
     e.charged = true;
     e.open_until = std::min(e.open_until, looked_up + t_.hit);
     answer_at(leave_output(looked_up + t_.hit, slice, e.gpc, count(e.sectors)), partition, entry);
+}
+
+// The entry becomes what the load engine of the request's SM asked this slice for last, of lines whose home
+// is not here. What it asked for before: nullptr when that was answered (traces/h200/boxes.csv).
+const Coalescer::Entry* Lane::follow(Slice& slice, const LineAccess& request, int partition,
+                                     std::int32_t entry) {
+    if (slice.last_far.empty() || request.fetch != Fetch::Tensor || is_home(request.line, partition))
+        return nullptr;
+    Coalescer::Ticket& last = slice.last_far[model_.sm_number(request.gpc, request.sm)];
+    return slice.coalescer.find(std::exchange(last, slice.coalescer.ticket(entry)));
 }
 
 // When data that is ready at `now` has left for a GPC. The port sends in order: what has to wait for its GPC
@@ -362,7 +377,8 @@ void Lane::on_home_reply(Picoseconds now, const Action& action) {
     for (std::int32_t entry = fill.first_waiting; entry >= 0;) {
         Coalescer::Entry& waiting = slice.coalescer.entry(entry);
         const std::int32_t next = waiting.next_waiting;
-        waiting.settled = settled;
+        waiting.fill = -1;
+        waiting.arrives(arrival, settled);
         answer_at(arrival, fill.partition, entry);
         entry = next;
     }
@@ -437,11 +453,11 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
         admit_later(now, slice, partition);
     }
     answers_[entry.gpc].push_back(Answer{leaves + t_.slice_to_sm,
-                                         std::max(leaves, entry.settled) + t_.slice_to_sm, entry.landing,
+                                         std::max(leaves, entry.settled()) + t_.slice_to_sm, entry.landing,
                                          entry.requesters, static_cast<std::uint8_t>(sectors)});
     if (observer_ != nullptr) tell_answer(leaves, entry, index, partition);
+    slice.unanswered -= entry.requesters;
     slice.coalescer.close(index);
-    --slice.unanswered;
 }
 
 // Finds or allocates a line; what it pushes out goes back to DRAM if it was written.
@@ -492,6 +508,7 @@ Lane::Arrival Lane::read_dram(Slice& slice, Picoseconds from, int sectors, bool 
 
 void Lane::wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer) {
     Fill& f = fills_[static_cast<std::size_t>(fill)];
+    coalescer.entry(entry).fill = fill;
     coalescer.entry(entry).next_waiting = f.first_waiting;
     f.first_waiting = entry;
 }

@@ -123,9 +123,10 @@ private:
         Picoseconds fabric_free = 0;  // its outgoing link
         Picoseconds dram_free = 0;
         RecentLoad dram_load{};
-        Picoseconds last_level_free = 0;  // its port to the cache in front of the memory
-        int far_lines = 0;                // on their way to it over the fabric
-        int unanswered = 0;               // requests that have passed the coalescer, merged ones counted once
+        Picoseconds last_level_free = 0;            // its port to the cache in front of the memory
+        int far_lines = 0;                          // on their way to it over the fabric
+        int unanswered = 0;                         // requests that it has let in, merged ones too
+        std::vector<Coalescer::Ticket> last_far{};  // [MemoryModel::sm_number()]: what it asked for last
         std::uint64_t sectors = 0;
     };
 
@@ -202,7 +203,11 @@ private:
     bool is_home(LineNumber line, int partition) const {
         return model_.machine.l2.private_partitions || model_.map.home(line) == partition;
     }
-    void answer_hit(Picoseconds looked_up, int partition, std::int32_t entry, const SectorCache::Line& line);
+    // ahead: another entry whose data has to come first, or nullptr.
+    void answer_hit(Picoseconds looked_up, int partition, std::int32_t entry, const SectorCache::Line& line,
+                    const Coalescer::Entry* ahead);
+    const Coalescer::Entry* follow(Slice& slice, const LineAccess& request, int partition,
+                                   std::int32_t entry);
     void fetch_missing(Picoseconds looked_up, const LineAccess& request, int partition, std::int32_t entry,
                        std::uint32_t way, SectorMask missing);
     SectorCache::Found look_up(Picoseconds now, Slice& slice, std::uint32_t set, LineNumber line,

@@ -29,7 +29,7 @@ struct LineAccess {
     // written (l2.byte_masks: none). Reads: not 0 for rows that TMA shifts; they are not merged.
     SectorMask partial = 0;
     std::uint8_t gpc = 0;
-    std::uint8_t cpc = 0;        // of the GPC
+    std::uint8_t sm = 0;         // which one of the GPC: numbers_in_gpcs()
     std::uint8_t receivers = 1;  // CTAs of a cluster that receive the data (multicast)
     Operation operation : 2 = Operation::Read;
     Fetch fetch : 2 = Fetch::Plain;

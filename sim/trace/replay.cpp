@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "machine/topology.hpp"
 #include "memory/gpc_ports.hpp"
 #include "memory/lane.hpp"
 #include "trace/expand.hpp"
@@ -38,6 +39,7 @@ public:
     Replay(TraceReader& reader, const Machine& machine, const ReplayOptions& options, Executor& executor)
         : reader_(reader),
           machine_(machine),
+          numbers_in_gpcs_(numbers_in_gpcs(machine)),
           options_(options),
           executor_(executor),
           sample_(machine.l2.slices_per_partition, lanes_to_simulate(reader.header(), machine)),
@@ -144,7 +146,7 @@ private:
         request.sectors = sectors.touched;
         request.partial = partial_of(line, sectors);
         request.gpc = static_cast<std::uint8_t>(machine_.sms[line.sm].gpc);
-        request.cpc = static_cast<std::uint8_t>(machine_.sms[line.sm].cpc);
+        request.sm = numbers_in_gpcs_[line.sm];
         request.operation = line.operation;
         request.priority = priority_of(line.hint);
         request.fetch =
@@ -216,6 +218,7 @@ private:
 
     TraceReader& reader_;
     const Machine& machine_;
+    const std::vector<std::uint8_t> numbers_in_gpcs_;  // of SMs
     const ReplayOptions& options_;
     Executor& executor_;
     LaneSample sample_;

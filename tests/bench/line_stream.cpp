@@ -8,6 +8,7 @@
 #include "kernel/box_lines.hpp"
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
+#include "machine/topology.hpp"
 #include "order/order.hpp"
 
 namespace l2lens::bench {
@@ -25,22 +26,32 @@ const Kernel& large_gemm() {
     return kernel;
 }
 
-// SMs in the order in which the first wave fills them.
-std::vector<std::uint8_t> gpc_of_place() {
+struct Asker {
+    std::uint8_t gpc;
+    std::uint8_t sm;  // of the GPC
+};
+
+// The SMs in the order in which the first wave fills them.
+std::vector<Asker> asker_of_place() {
     const Machine& machine = h200();
-    std::vector<std::uint8_t> gpcs(machine.sms.size());
-    for (const Sm& sm : machine.sms)
-        gpcs[static_cast<std::size_t>(sm.first_wave_position)] = static_cast<std::uint8_t>(sm.gpc);
-    return gpcs;
+    const std::vector<std::uint8_t> numbers = numbers_in_gpcs(machine);
+    std::vector<Asker> askers(machine.sms.size());
+    for (std::size_t i = 0; i < askers.size(); ++i) {
+        const Sm& sm = machine.sms[i];
+        askers[static_cast<std::size_t>(sm.first_wave_position)] = {static_cast<std::uint8_t>(sm.gpc),
+                                                                    numbers[i]};
+    }
+    return askers;
 }
 
 class StreamBuilder {
 public:
     explicit StreamBuilder(const LaneSample& sample) : sample_(sample), map_(h200()) {}
 
-    void add(Picoseconds time, LineNumber line, std::uint8_t gpc) {
+    void add(Picoseconds time, LineNumber line, Asker asker) {
         const int lane = sample_.index(map_.lane(line));
-        if (lane >= 0) stream_.events.push_back({time, line, static_cast<std::uint8_t>(lane), gpc});
+        if (lane < 0) return;
+        stream_.events.push_back({time, line, static_cast<std::uint8_t>(lane), asker.gpc, asker.sm});
     }
 
     LineStream finish() {
@@ -58,14 +69,14 @@ private:
 
 LineStream gemm_stream(const std::string& order, const LaneSample& sample) {
     const Kernel& kernel = large_gemm();
-    const std::vector<std::uint8_t> gpcs = gpc_of_place();
-    const auto wave = static_cast<std::int64_t>(gpcs.size());
+    const std::vector<Asker> askers = asker_of_place();
+    const auto wave = static_cast<std::int64_t>(askers.size());
     const TileSequence tiles = make_order(order, {static_cast<std::int32_t>(kernel.tile_rows()),
                                                   static_cast<std::int32_t>(kernel.tile_columns())});
     StreamBuilder builder(sample);
     for (std::int64_t id = 0; id < kWaves * wave; ++id) {
         const TileCoord tile = tiles[static_cast<std::size_t>(id)];
-        const std::uint8_t gpc = gpcs[static_cast<std::size_t>(id % wave)];
+        const Asker asker = askers[static_cast<std::size_t>(id % wave)];
         const auto number = static_cast<std::size_t>(tile.row * kernel.tile_columns() + tile.column);
         const Phase& phase = kernel.programs[number].phases.front();
         for (std::int64_t k = 0; k < phase.count; ++k) {
@@ -73,7 +84,7 @@ LineStream gemm_stream(const std::string& order, const LaneSample& sample) {
             for (const BoxWalk& box : phase.loads) {
                 const Tensor& tensor = kernel.tensors[static_cast<std::size_t>(box.tensor)];
                 for_each_line(tensor, box, k, [&](const LineRequest& request) {
-                    builder.add(time += 500, request.line, gpc);  // a line a cycle
+                    builder.add(time += 500, request.line, asker);  // a line a cycle
                 });
             }
         }
@@ -84,14 +95,14 @@ LineStream gemm_stream(const std::string& order, const LaneSample& sample) {
 LineStream random_stream(const LaneSample& sample) {
     const auto lines = static_cast<std::uint32_t>(kRandomBytes / kLineBytes);
     const auto wave = static_cast<std::int64_t>(h200().sms.size());
-    const std::vector<std::uint8_t> gpcs = gpc_of_place();
+    const std::vector<Asker> askers = asker_of_place();
     StreamBuilder builder(sample);
     RandomStream random(1, 0);
     constexpr std::int64_t kLinesPerStep = 256;
     const std::int64_t steps = kWaves * 128;
     for (std::int64_t i = 0; i < steps * wave * kLinesPerStep; ++i) {
         const Picoseconds time = i * kRandomStep / (wave * kLinesPerStep);
-        builder.add(time, random.below(lines), gpcs[static_cast<std::size_t>(i % wave)]);
+        builder.add(time, random.below(lines), askers[static_cast<std::size_t>(i % wave)]);
     }
     return builder.finish();
 }

@@ -17,6 +17,7 @@ struct LineEvent {
     LineNumber line;
     std::uint8_t lane;  // index in the sample
     std::uint8_t gpc;
+    std::uint8_t sm;  // of the GPC
 };
 
 struct LineStream {

@@ -74,6 +74,7 @@ private:
         request.sectors = kWholeLine;
         request.fetch = Fetch::Tensor;
         request.gpc = event.gpc;
+        request.sm = event.sm;
         lanes_[event.lane]->submit(request);
     }
 

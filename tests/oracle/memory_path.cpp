@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lane against the slow oracle of naive_memory.hpp under random traffic: the same counts, the same answers
 // at the same times, to the picosecond.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -80,8 +81,8 @@ std::vector<Sent> requests_of(const Machine& machine, const AddressMap& map, int
         request.time = repeat ? sent.back().request.time + random.below(60000) : random.below(horizon);
         request.landing = static_cast<std::uint16_t>(i);
         request.gpc = static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(machine.gpcs)));
-        request.cpc =
-            static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(machine.cpcs_per_gpc)));
+        const auto of_this_gpc = std::ranges::count(machine.sms, static_cast<int>(request.gpc), &Sm::gpc);
+        request.sm = static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(of_this_gpc)));
         request.operation = random.uniform() < traffic.writes ? Operation::Write : Operation::Read;
         request.fetch = random.uniform() < traffic.tensor ? Fetch::Tensor : Fetch::Plain;
         request.receivers = random.below(4) == 0 ? 2 : 1;
@@ -211,6 +212,7 @@ TEST_CASE("A lane whose slices are short of far lines does what the oracle does"
     for (const int lines : {1, 3, 12}) {
         Machine machine = shrunken("h200", 2, 4, 2);
         machine.l2.far_lines = lines;
+        machine.l2.far_in_order = lines != 12;
         machine.l2.replies_apart = lines != 3;
         machine.l2.lookup_queue_requests = 2 * lines;
         machine.l2.input_queue_requests = 4 * lines;

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -67,11 +68,17 @@ public:
 private:
     static constexpr Picoseconds kBucket = 512;
 
+    struct Fill;
+    using FillPtr = std::shared_ptr<Fill>;
+
     // A request that was let through, with those that joined it.
     struct Entry {
         Request request;
         std::vector<std::uint16_t> landing;
+        FillPtr awaited;
+        Picoseconds ready = 0;
         Picoseconds settled = 0;
+        bool answered = false;
         Picoseconds open_until = std::numeric_limits<Picoseconds>::max();
         bool has_left_output = false;
         bool asked_home = false;
@@ -80,10 +87,9 @@ private:
 
     struct Fill {
         int partition = 0;
-        std::vector<EntryPtr> waiting;
+        std::list<EntryPtr> waiting;  // the newest first
         Picoseconds settled_at_home = 0;
     };
-    using FillPtr = std::shared_ptr<Fill>;
 
     struct Line {
         LineNumber number = 0;
@@ -117,6 +123,7 @@ private:
         double dram_load = 0;
         Picoseconds dram_load_of = 0;
         int far_lines = 0;
+        std::map<std::pair<int, int>, EntryPtr> last_far;  // by GPC and SM of it: what it asked for last
         std::uint64_t sectors = 0;
     };
 
@@ -246,6 +253,7 @@ private:
             if (!same || request.time >= entry->open_until) continue;
             if (entry->landing.size() < most) {
                 entry->landing.push_back(request.landing);
+                follow(slice, request, entry);
                 return true;
             }
             entry->open_until = 0;
@@ -281,7 +289,7 @@ private:
         else if (waits_in_order(slice))
             slice.input.push_back(request);
         else
-            slice.waiting[request.gpc * machine_.cpcs_per_gpc + request.cpc].push_back(request);
+            slice.waiting[request.gpc * machine_.cpcs_per_gpc + cpc_of(request)].push_back(request);
         look_again_later(now, slice);
     }
 
@@ -338,7 +346,23 @@ private:
 
     // Of the requests in order, those count that are let in and not answered.
     bool waits_in_order(const Slice& slice) const {
-        return static_cast<int>(slice.input.size() + slice.entries.size()) < machine_.l2.input_queue_requests;
+        std::size_t ahead = slice.input.size();
+        for (const EntryPtr& entry : slice.entries) ahead += entry->landing.size();
+        return static_cast<int>(ahead) < machine_.l2.input_queue_requests;
+    }
+
+    int cpc_of(const Request& request) const {
+        int before = request.sm;
+        for (const Sm& sm : machine_.sms)
+            if (sm.gpc == request.gpc && before-- == 0) return sm.cpc;
+        throw std::logic_error("a GPC has fewer SMs");
+    }
+
+    // What the SM asked for before, if it still waits for that; `entry` is the last one from now on.
+    EntryPtr follow(Slice& slice, const Request& request, const EntryPtr& entry) {
+        if (!machine_.l2.far_in_order || request.fetch != Fetch::Tensor || !is_far(request)) return nullptr;
+        const EntryPtr last = std::exchange(slice.last_far[{request.gpc, request.sm}], entry);
+        return last && !last->answered ? last : nullptr;
     }
 
     Request next_in_turn(Slice& slice) {
@@ -387,7 +411,7 @@ private:
             events_[Event::MergedSectors] += sectors;
             return nullptr;
         }
-        const auto entry = std::make_shared<Entry>();
+        auto entry = std::make_shared<Entry>();
         entry->request = request;
         entry->landing = {request.landing};
         // Nobody joins a multicast or a shifted row.
@@ -402,10 +426,11 @@ private:
         events_[Event::TexReadSectors] += counted(request.sectors);
         slice.sectors += counted(request.sectors);
         Line& line = touch(now, slice, request.line);
+        const EntryPtr ahead = follow(slice, request, entry);
         const SectorMask missing = without(request.sectors, line.valid);
         events_[Event::TexReadHits] += counted(request.sectors) - counted(missing);
         events_[Event::TexReadMisses] += counted(missing);
-        if (missing == 0) return hit(now, slice, entry, line);
+        if (missing == 0) return hit(now, slice, entry, line, ahead);
         const int block =
             request.fetch == Fetch::Tensor ? machine_.l2.tensor_fetch_bytes : machine_.l2.fetch_bytes;
         const SectorMask fetched = without(whole_blocks(missing, block), line.valid);
@@ -413,6 +438,7 @@ private:
         line.valid |= fetched;
         if (&home_slice(request.line) == &slice) {
             arrive_in(line, read_dram(slice, now + t_.miss, fetched, false));
+            entry->ready = line.ready;
             entry->settled = line.settled;
             answer_at(line.ready, slice, entry);
         } else {
@@ -420,12 +446,18 @@ private:
         }
     }
 
-    void hit(Picoseconds now, Slice& slice, const EntryPtr& entry, const Line& line) {
-        entry->settled = line.settled;
-        if (line.fill) {
-            line.fill->waiting.push_back(entry);
-        } else if (line.ready > now + t_.hit) {
-            answer_at(line.ready, slice, entry);
+    void hit(Picoseconds now, Slice& slice, const EntryPtr& entry, const Line& line, const EntryPtr& ahead) {
+        entry->ready = line.ready;
+        entry->awaited = line.fill;
+        if (ahead && !line.fill) {
+            entry->ready = std::max(line.ready, ahead->ready);
+            entry->awaited = ahead->awaited;
+        }
+        entry->settled = std::max(line.settled, entry->ready);
+        if (entry->awaited) {
+            entry->awaited->waiting.push_front(entry);
+        } else if (entry->ready > now + t_.hit) {
+            answer_at(entry->ready, slice, entry);
         } else {
             entry->open_until = std::min(entry->open_until, now + t_.hit);
             entry->has_left_output = true;
@@ -436,7 +468,8 @@ private:
     void ask_home(Picoseconds now, Slice& slice, const EntryPtr& entry, Line& line, SectorMask sectors) {
         const auto fill = std::make_shared<Fill>();
         fill->partition = static_cast<int>(&slice - slices_.data());
-        fill->waiting.push_back(entry);
+        fill->waiting.push_front(entry);
+        entry->awaited = fill;
         line.fill = fill;
         entry->asked_home = true;
         ++slice.far_lines;
@@ -484,9 +517,11 @@ private:
             line->ready = arrival;
             line->settled = settled_after(arrival, settled);
         }
-        for (auto entry = fill->waiting.rbegin(); entry != fill->waiting.rend(); ++entry) {
-            (*entry)->settled = settled;
-            answer_at(arrival, slice, *entry);
+        for (const EntryPtr& entry : fill->waiting) {
+            entry->awaited = nullptr;
+            entry->ready = arrival;
+            entry->settled = settled;
+            answer_at(arrival, slice, entry);
         }
     }
 
@@ -516,6 +551,7 @@ private:
         std::copy(entry->landing.begin(), entry->landing.end(), out.landing.begin());
         out.sectors = static_cast<std::uint8_t>(sectors);
         answers_[entry->request.gpc].push_back(out);
+        entry->answered = true;
         slice.entries.remove(entry);
     }
 

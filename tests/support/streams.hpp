@@ -91,6 +91,7 @@ private:
             state.free_at = issued + stream.gap;
             request.time = issued + model_.timing.sm_to_slice + stream.latency;
             request.gpc = static_cast<std::uint8_t>(stream.gpc);
+            request.sm = static_cast<std::uint8_t>(number % model_.most_sms_of_a_gpc);
             request.landing = static_cast<std::uint16_t>(number);
             if (request.operation == Operation::Read) ++state.in_flight;
             lanes_[at(index_of_lane_[at(model_.map.lane(request.line))])]->submit(request);

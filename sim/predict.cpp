@@ -29,8 +29,7 @@ constexpr double kRequestsPerRun = 8.5e6;
 constexpr int kFewestLanes = 3;
 // Where SMs have several CTAs, a quarter at least: CPCs that take turns at full slices drive their CTAs
 // apart, and of fewer slices no box waits for the fullest ones. row_major of 64x64 tiles, 8192^3, hits 52 %
-// with 1/16 and 42 % with 1/4; every line gives 41, and so did an
-// H200.
+// with 1/16 and 42 % with 1/4; an H200 counted 41, and so do all slices.
 constexpr int kCoarsestOfSharedSms = 4;
 
 int checked_residency(const Machine& machine, const Kernel& kernel, Mode mode) {

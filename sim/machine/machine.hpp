@@ -68,9 +68,9 @@ struct Machine {
         int far_queue_requests = 0;     // likewise of lines whose home is another partition
         // Unanswered, or waiting in front of it first come, first served; the next ones wait by CPC.
         int input_queue_requests = 0;
-        int queue_lines = 0;        // waiting at a slice's output; 0: no limit
-        int far_lines = 0;          // on their way to a slice over the fabric; 0: no limit
-        bool far_in_order = false;  // an SM gets its far lines in the order in which it asks a slice for them
+        int queue_lines = 0;         // waiting at a slice's output; 0: no limit
+        int far_lines = 0;           // on their way to a slice over the fabric; 0: no limit
+        bool far_in_order = false;   // a load engine gets far lines in the order in which it asks a slice
         bool replies_apart = false;  // what leaves for the other partition does not pass the SMs' output port
         int fetch_bytes = 0;         // a miss of a plain load fills this much around it: 32, 64 or 128
         int tensor_fetch_bytes =

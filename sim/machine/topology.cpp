@@ -64,9 +64,14 @@ void place_in_cpcs(Machine& machine) {
 
 std::vector<Problem> check(const Topology& topology, int partitions) {
     std::vector<Problem> problems;
-    for (std::size_t gpc = 0; gpc < topology.sms_of_gpc.size(); ++gpc)
-        if (topology.sms_of_gpc[gpc].empty())
-            problems.push_back({"topology.sms", "GPC " + std::to_string(gpc) + " has no SM"});
+    for (std::size_t gpc = 0; gpc < topology.sms_of_gpc.size(); ++gpc) {
+        const std::size_t sms = topology.sms_of_gpc[gpc].size();
+        const std::string name = "GPC " + std::to_string(gpc);
+        if (sms == 0) problems.push_back({"topology.sms", name + " has no SM"});
+        if (sms > kMaxSmsOfGpc)
+            problems.push_back({"topology.sms", name + " has " + std::to_string(sms) + " SMs; at most " +
+                                                    std::to_string(kMaxSmsOfGpc)});
+    }
     const int count = count_sms(topology);
     if (count == 0) problems.push_back({"topology.sms", "lists no SM"});
     if (topology.sms_of_gpc.size() > kMaxGpcs)

@@ -3,6 +3,7 @@
 // first.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,9 @@
 
 namespace l2lens {
 
-inline constexpr int kMaxGpcs = 256;  // a request numbers them in a byte
+// A request numbers both in a byte.
+inline constexpr int kMaxGpcs = 256;
+inline constexpr int kMaxSmsOfGpc = 256;
 
 struct Topology {
     std::vector<std::vector<int>> sms_of_gpc;  // SM ids

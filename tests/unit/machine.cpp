@@ -286,6 +286,12 @@ TEST_CASE("A machine built in code is checked too") {
     odd.l2.slice_bytes = 100;
     CHECK(keys(check(odd)) == std::vector<std::string>{"l2.slice", "bandwidth.tag", "l2.slice"});
     CHECK_FALSE(check(Machine{}).empty());
+    odd = tiny;
+    while (std::ranges::count(odd.sms, 0, &Sm::gpc) <= kMaxSmsOfGpc) {
+        odd.sms.push_back(odd.sms[0]);
+        odd.sms.back().first_wave_position = static_cast<int>(odd.sms.size()) - 1;
+    }
+    CHECK(keys(check(odd)) == std::vector<std::string>{"topology.sms"});
 }
 
 TEST_CASE("Home masks must be independent") {

@@ -23,7 +23,7 @@ struct Job {
     std::uint32_t resident;  // a bit a box
     std::int32_t watched_rows[kWatchedRows];
     bool own_warps;
-    float* cycles;  // [round][box]
+    float* cycles;  // [round]: of the row that is watched in it
 };
 
 // Where box `number` lies: every one elsewhere, in other pages than the last ones.
@@ -93,9 +93,10 @@ __global__ void box_kernel(const __grid_constant__ Job job) {
         constexpr int kGetReady = 2000;
         if (threadIdx.x == 0) begin = clock64() + kGetReady;
         // Asked for at another time each round, while the watcher looks every 75 cycles: so the mean is good
-        // to less than that.
+        // to less than that. Its first look comes some 500 cycles after it was told to.
         constexpr int kLook = 75;
-        const int later = 600 + round / (job.boxes * kWatchedRows) * 23 % kLook;
+        constexpr int kFirstLook = 600;
+        const int later = kFirstLook + round / (job.boxes * kWatchedRows) * 23 % kLook;
         __syncthreads();
         const long long asked_at = begin + later;
         while (clock64() < (watches ? begin : asked_at)) {

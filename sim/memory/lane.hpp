@@ -127,7 +127,7 @@ private:
         Picoseconds last_level_free = 0;            // its port to the cache in front of the memory
         int far_lines = 0;                          // on their way to it over the fabric
         int unanswered = 0;                         // requests that it has let in, merged ones too
-        std::vector<Coalescer::Ticket> last_far{};  // [MemoryModel::sm_number()]: what it asked for last
+        std::vector<Coalescer::Ticket> last_far{};  // [MemoryModel::sm_number()]: its last far line
         std::uint64_t sectors = 0;
     };
 

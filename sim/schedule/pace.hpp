@@ -46,7 +46,7 @@ inline std::vector<double> gpc_paces(const Machine& machine, const Kernel& kerne
     return paces;
 }
 
-// Both of a launch.
+// What both causes make of a launch's tiles.
 class MathPaces {
 public:
     MathPaces(const Machine& machine, const Kernel& kernel, std::uint64_t seed)

@@ -46,6 +46,21 @@ TEST_CASE("Slices that differ at random give a total the standard error of a sam
     CHECK(sampling_errors(MetricKind::Hardware, std::vector<Events>(kAll), kAll, totals).empty());
 }
 
+TEST_CASE("A quarter of the slices is simulated by itself where SMs have several CTAs") {
+    if (test::kSanitized) return;  // minutes there
+    const Machine machine = load_machine("h200");
+    TbbExecutor executor(2);
+    const auto sample_of = [&](const char* columns) {
+        const Kernel kernel = test::gemm({"m=256", "n=8192", "k=65536", "bm=64", columns}, machine);
+        const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
+                              static_cast<std::int32_t>(kernel.tile_columns())};
+        const NamedOrder order = over_grid(kernel, "row_major", resolve_order("row_major", tiles), machine);
+        return predict(machine, kernel, order, PredictOptions{}, executor).sample;
+    };
+    CHECK(sample_of("bn=64") == 4);
+    CHECK(sample_of("bn=256") > 4);
+}
+
 TEST_CASE("Sampled counters are within three standard errors of the exact ones, 97 in 100 of them") {
     if (test::kSanitized) return;
     const Machine machine = load_machine("h200");

@@ -91,6 +91,7 @@ private:
             state.free_at = issued + stream.gap;
             request.time = issued + model_.timing.sm_to_slice + stream.latency;
             request.gpc = static_cast<std::uint8_t>(stream.gpc);
+            // Each stream is an SM of its own, as long as its GPC has so many.
             request.sm = static_cast<std::uint8_t>(number % model_.most_sms_of_a_gpc);
             request.landing = static_cast<std::uint16_t>(number);
             if (request.operation == Operation::Read) ++state.in_flight;

@@ -21,6 +21,7 @@ struct Job {
     std::int32_t rows, boxes, rounds;
     std::int32_t bands;      // of `rows` rows, in the buffer
     std::uint32_t resident;  // a bit a box
+    std::uint32_t stored;
     std::int32_t watched_rows[kWatchedRows];
     bool own_warps;
     float* cycles;  // [round]: of the row that is watched in it
@@ -35,6 +36,10 @@ __device__ Place place_of(const Job& job, int number) {
 }
 
 constexpr std::uint32_t kNotYet = 1;  // what the buffer does not hold
+
+__device__ bool has(std::uint32_t bits, int box) {
+    return bits >> box & 1;
+}
 
 // Warp b asks for box b, or warp 0 for all; the warp after those looks for one row's data, another one each
 // round: who waits at a barrier looks every 152 cycles only, and many that look keep each other waiting.
@@ -54,10 +59,20 @@ __global__ void box_kernel(const __grid_constant__ Job job) {
     const int first = job.own_warps ? warp : 0;
     const int asked = !asks ? 0 : job.own_warps ? 1 : job.boxes;
     const std::uint32_t barrier = hopper::shared_address(&barriers[touches ? warp : 0]);
-    const auto load = [&](int box, Place place) {
-        const std::uint32_t to = hopper::shared_address(landed) + static_cast<std::uint32_t>(box) * box_bytes;
-        hopper::load_box(&job.map, to, barrier, place.x, place.y);
+    const auto buffer_of = [&](int box) {
+        return hopper::shared_address(landed) + static_cast<std::uint32_t>(box) * box_bytes;
     };
+    const auto load = [&](int box, Place place) {
+        hopper::load_box(&job.map, buffer_of(box), barrier, place.x, place.y);
+    };
+    const auto move = [&](int box, Place place) {
+        if (has(job.stored, box))
+            hopper::store_box(&job.map, buffer_of(box), place.x, place.y);
+        else
+            load(box, place);
+    };
+    std::uint32_t loads = 0;  // of those that this thread asks for
+    for (int box = first; box < first + asked; ++box) loads += has(job.stored, box) ? 0 : 1;
     if (threadIdx.x == 0) {
         for (std::uint64_t& one : barriers) hopper::barrier_init(hopper::shared_address(&one), 1);
         hopper::barrier_init_fence();
@@ -70,7 +85,7 @@ __global__ void box_kernel(const __grid_constant__ Job job) {
         if (touches) {
             Place touched = place_of(job, number(warp));
             constexpr int kElsewhere = kColumns / 2;  // the same rows, so the same pages
-            if (!(job.resident >> warp & 1)) touched.x ^= kElsewhere;
+            if (!has(job.resident, warp)) touched.x ^= kElsewhere;
             hopper::barrier_expect_bytes(barrier, box_bytes);
             load(warp, touched);
             hopper::barrier_wait(barrier, phase);
@@ -81,7 +96,7 @@ __global__ void box_kernel(const __grid_constant__ Job job) {
         const int row = job.watched_rows[watcher % kWatchedRows];
         volatile std::uint32_t* const watched = reinterpret_cast<volatile std::uint32_t*>(
             landed + watcher / kWatchedRows * box_bytes + row * row_bytes);
-        const bool watches = warp == job.boxes;
+        const bool watches = warp == job.boxes && !has(job.stored, watcher / kWatchedRows);
         if (watches && leader) {
             *watched = kNotYet;
             hopper::async_proxy_fence();
@@ -89,7 +104,7 @@ __global__ void box_kernel(const __grid_constant__ Job job) {
         Place places[kMaxBoxes];
 #pragma unroll
         for (int box = 0; box < kMaxBoxes; ++box) places[box] = place_of(job, number(first + box));
-        if (asks) hopper::barrier_expect_bytes(barrier, static_cast<std::uint32_t>(asked) * box_bytes);
+        if (asks) hopper::barrier_expect_bytes(barrier, loads * box_bytes);
         constexpr int kGetReady = 2000;
         if (threadIdx.x == 0) begin = clock64() + kGetReady;
         // Asked for at another time each round, while the watcher looks every 75 cycles: so the mean is good
@@ -103,7 +118,7 @@ __global__ void box_kernel(const __grid_constant__ Job job) {
         }
 #pragma unroll
         for (int box = 0; box < kMaxBoxes; ++box)
-            if (box < asked) load(first + box, places[box]);
+            if (box < asked) move(first + box, places[box]);
         if (watches) {  // the whole warp, since a thread alone looks less often
             while (*watched == kNotYet) {
             }
@@ -112,6 +127,8 @@ __global__ void box_kernel(const __grid_constant__ Job job) {
         if (asks) {
             hopper::barrier_wait(barrier, phase);
             phase ^= 1;
+            hopper::store_commit();
+            hopper::store_wait_read<0>();
         }
         __syncthreads();
     }
@@ -121,7 +138,7 @@ __global__ void box_kernel(const __grid_constant__ Job job) {
 
 std::vector<std::vector<std::vector<double>>> time_boxes(void* buffer, std::int64_t bytes, int sms,
                                                          int rounds, const TimedBoxes& boxes) {
-    const auto count = static_cast<int>(boxes.resident.size());
+    const auto count = static_cast<int>(boxes.kinds.size());
     const std::int64_t rows = bytes / (kColumns * 2);
     const int all_rounds = rounds * count * kWatchedRows;
     if (count < 1 || count > kMaxBoxes || boxes.rows < 8 || boxes.rows > kMaxBoxRows ||
@@ -134,8 +151,11 @@ std::vector<std::vector<std::vector<double>>> time_boxes(void* buffer, std::int6
     job.boxes = count;
     job.rounds = all_rounds;
     job.bands = static_cast<std::int32_t>(rows / boxes.rows);
-    for (int box = 0; box < count; ++box)
-        job.resident |= static_cast<std::uint32_t>(boxes.resident[static_cast<std::size_t>(box)]) << box;
+    for (int box = 0; box < count; ++box) {
+        const BoxKind kind = boxes.kinds[static_cast<std::size_t>(box)];
+        job.resident |= static_cast<std::uint32_t>(kind != BoxKind::Missing) << box;
+        job.stored |= static_cast<std::uint32_t>(kind == BoxKind::Stored) << box;
+    }
     for (int watched = 0; watched < kWatchedRows; ++watched)
         job.watched_rows[watched] = watched_row(boxes.rows, watched);
     job.own_warps = boxes.own_warps;

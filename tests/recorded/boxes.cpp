@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "load/machine_file.hpp"
+#include "schedule/wire.hpp"
 #include "support/catch.hpp"
 #include "support/recorded.hpp"
 #include "support/streams.hpp"
@@ -85,7 +86,31 @@ double later_behind_a_missing_one(const Machine& machine, int rows) {
     return predicted_landing(machine, false, rows) - predicted_landing(machine, true, rows);
 }
 
+// When the first row of the box behind `stores` stored ones lands, SM cycles, mean.
+double recorded_behind_stores(int stores, int rows) {
+    const std::string boxes = std::string(static_cast<std::size_t>(stores), 's') + "r";
+    return test::recorded_rows("boxes.csv", {{"asked_by", "thread"},
+                                             {"rows", std::to_string(rows)},
+                                             {"boxes", boxes},
+                                             {"box", std::to_string(stores)},
+                                             {"row", "0"}})
+        .front()["mean_cycles"];
+}
+
 }  // namespace
+
+TEST_CASE("A stored box holds up the load behind it as long as on the GPU") {
+    const Machine machine = load_machine("h200");
+    const double cycles_a_row = cycles_per_line(machine, Operation::Write);
+    for (const int rows : {128, 256})
+        for (const int stores : {1, 2, 3}) {
+            INFO(rows << " rows, " << stores << " stores");
+            const double recorded =
+                recorded_behind_stores(stores, rows) - recorded_behind_stores(stores - 1, rows);
+            // The first one's beginning hides behind the load's own: 457 cycles of 512.
+            CHECK(rows * cycles_a_row == Approx(recorded).epsilon(stores == 1 ? 0.12 : 0.02));
+        }
+}
 
 TEST_CASE("A box that hits lands as much later behind one from DRAM as on the GPU") {
     const Machine machine = load_machine("h200");

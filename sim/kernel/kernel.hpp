@@ -111,8 +111,8 @@ struct Kernel {
     std::array<int, 2> cluster{1, 1};  // CTAs of a cluster along the two ordered axes
     double prologue_ns = 0;            // CTA start -> first load
     double epilogue_ns = 0;  // last math -> exit, or longer: the stores begin half-way, and have left by then
-    // The next tile on an SM loads its first boxes while the epilogue runs: persistent loops that prefetch
-    // across tiles.
+    // Loads go on into the SM's next tile as stages become free, whose math waits for the epilogue:
+    // persistent loops that prefetch across tiles.
     bool epilogue_overlaps = false;
     double release_cycles = 0;      // of a step's loop, beyond the machine's latency.release
     double math_jitter_cycles = 0;  // uniform, per step

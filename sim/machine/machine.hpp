@@ -106,11 +106,12 @@ struct Machine {
         double l2_ghz = 0;
         double sm_max_ghz = 0;
         // Under tensor load the SM clock falls with power: ghz = power_base - power_slope * (TFLOP/s / 1000)
-        // - power_dram * (TB/s from and to DRAM), at most sm_max_ghz.
-        // A slope of 0 keeps the clock at sm_max_ghz.
+        // - power_l2 * (TB/s between SMs and L2) - power_fabric * (TB/s between the partitions), at most
+        // sm_max_ghz. A slope of 0 keeps the clock at sm_max_ghz.
         double power_base_ghz = 0;
         double power_slope_ghz = 0;  // per 1000 TFLOP/s of 16-bit dense math
-        double power_dram_ghz = 0;   // per TB/s
+        double power_l2_ghz = 0;     // per TB/s
+        double power_fabric_ghz = 0;
         // Each GPC has a clock of its own: their standard deviation under load, as a share of the mean.
         double gpc_spread = 0;
     } clock;

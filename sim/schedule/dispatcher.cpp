@@ -140,8 +140,28 @@ void Dispatcher::start_cluster(std::int64_t cluster, std::int32_t place, Picosec
     for (std::size_t rank = 0; rank < ids.size(); ++rank) {
         if (ids[rank] < 0) continue;
         const std::int32_t slot = gang[rank] * ctas_per_sm_ + place % ctas_per_sm_;
-        starts.push_back({time, slot, ids[rank], {static_cast<std::uint8_t>(rank), members}});
+        starts.push_back({time, slot, ids[rank], {static_cast<std::uint8_t>(rank), members}, -1});
     }
+    const std::int64_t next = settled_next(place);
+    if (next < 0) return;
+    const auto of_next =
+        launches_.subspan(static_cast<std::size_t>(next * cluster_), static_cast<std::size_t>(cluster_));
+    const auto runs = [](std::int32_t tile) { return tile >= 0; };
+    if (!std::all_of(ids.begin(), ids.end(), runs) || !std::all_of(of_next.begin(), of_next.end(), runs))
+        return;
+    for (std::size_t rank = 0; rank < ids.size(); ++rank)
+        starts[starts.size() - ids.size() + rank].next = of_next[rank];
+}
+
+// The cluster that a place takes after the one it has just taken: a static launch has settled that before.
+std::int64_t Dispatcher::settled_next(std::int32_t place) const {
+    if (mode_ != Mode::Static) return -1;
+    if (recorded_ != nullptr) {
+        const auto& queue = queues_[static_cast<std::size_t>(place / ctas_per_sm_)];
+        return queue.empty() ? -1 : queue.front();
+    }
+    const std::int64_t next = static_next_[static_cast<std::size_t>(place)];
+    return next < static_cast<std::int64_t>(launches_.size()) / cluster_ ? next : -1;
 }
 
 // When a cluster begins in a place that is free from `free` on.

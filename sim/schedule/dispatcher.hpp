@@ -30,6 +30,7 @@ struct Start {
     std::int32_t slot;  // SM * CTAs per SM + slot
     std::int32_t tile;
     ClusterPlace cluster;
+    std::int32_t next = -1;  // the tile that follows in this slot, where that is settled
 };
 
 class Dispatcher {
@@ -71,6 +72,7 @@ private:
     void queue_recorded();
     const CtaStay* recorded_stay(std::int64_t cluster) const;  // nullptr: nothing but no-op CTAs
     std::int64_t next_cluster(std::int32_t place);             // -1: none left
+    std::int64_t settled_next(std::int32_t place) const;       // -1: none, or not known yet
     Picoseconds start_time(std::int64_t cluster, Picoseconds free) const;
     void start_cluster(std::int64_t cluster, std::int32_t place, Picoseconds time,
                        std::vector<Start>& starts);

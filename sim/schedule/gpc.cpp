@@ -74,16 +74,28 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
     set_cycle(1000.0 / machine.clock.sm_max_ghz);
 }
 
-void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, ClusterPlace cluster) {
+void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, std::int32_t next,
+                ClusterPlace cluster) {
     const int sm = global_slot / ctas_per_sm_;
     const std::int32_t index =
         local_sm_[static_cast<std::size_t>(sm)] * ctas_per_sm_ + global_slot % ctas_per_sm_;
     Slot& s = slot(index);
-    s = Slot{};
+    const bool goes_on = s.next == tile;
+    if (goes_on) {
+        s.previous = s.tile;
+    } else {
+        s = Slot{};
+        s.load.tile = s.math.tile = s.done.tile = s.refill.tile = tile;
+        s.loadable = work_.steps(tile);
+    }
+    s.resident = true;
     s.tile = tile;
+    s.next = kernel_.epilogue_overlaps ? next : -1;
+    s.steps = s.loadable;
+    if (s.next >= 0) s.loadable += work_.steps(s.next);
     s.cluster = cluster;
     s.pace = paces_.of(static_cast<std::size_t>(number_), tile);
-    s.steps = work_.steps(tile);
+    enter_next_tile(s, s.load);
     push(time + from_ns(kernel_.prologue_ns), Kind::Begin, index);
 }
 
@@ -126,7 +138,7 @@ void Gpc::run_until(Picoseconds end) {
                 const Picoseconds finished =
                     std::max(now, epilogue_until_[static_cast<std::size_t>(action.slot)]);
                 exits_.push_back({now, finished, sm * ctas_per_sm_ + action.slot % ctas_per_sm_, s.tile});
-                s.tile = -1;
+                s.resident = false;
                 break;
             }
         }
@@ -169,10 +181,12 @@ void Gpc::land(std::int32_t index, int ring, Picoseconds now, const Action& answ
 
 void Gpc::begin(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    s.issued = s.last_done = now;
-    const int ahead =
-        kernel_.pipeline == Pipeline::WarpSpecialized ? kernel_.stages : std::max(kernel_.stages - 1, 1);
-    for (int i = 0; i < ahead && i < s.steps; ++i) want_loads(now, index);
+    if (s.permitted == 0) {
+        s.issued = s.last_done = now;
+        s.permitted =
+            kernel_.pipeline == Pipeline::WarpSpecialized ? kernel_.stages : std::max(kernel_.stages - 1, 1);
+    }
+    while (wants_more_loads(s)) want_loads(now, index);
     try_issue(now, index);
 }
 
@@ -197,7 +211,7 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
         return;
     }
     s.waiting = false;
-    const bool math = has_math(phase_of(s, s.math));
+    const bool math = has_math(phase_of(s.math));
     s.issued = now;
     s.math_wait.issued(now, s.done.step == s.math.step);
     advance(s, s.math);
@@ -213,7 +227,7 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
 // prepared. With a single stage, k itself must have retired.
 void Gpc::release_if_due(std::int32_t index) {
     Slot& s = slot(index);
-    const bool last = s.to_release + 1 >= s.steps;
+    const bool last = s.to_release + 1 >= s.loadable;
     const std::int64_t retired = s.to_release + (kernel_.stages == 1 ? 1 : 0);
     if (last || s.to_release >= s.math.step || s.done.step < retired) return;
     ++s.to_release;
@@ -225,8 +239,8 @@ void Gpc::on_release(Picoseconds now, std::int32_t index) {
     ++s.released;
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {
         refill(now, index);
-    } else if (wants_more_loads(s)) {
-        want_loads(now, index);
+    } else {
+        permit_load(now, index);
     }
     try_issue(now, index);
 }
@@ -237,7 +251,7 @@ void Gpc::refill(Picoseconds now, std::int32_t index) {
     const std::int64_t in_flight = kernel_.stages > 1 ? 1 : 0;
     const Picoseconds heard = now + cycles(machine_.latency.handshake_cycles);
     for (; s.refill.step + in_flight < s.released; advance(s, s.refill)) {
-        if (has_math(phase_of(s, s.refill)) && wants_more_loads(s)) want_loads(heard, index);
+        if (has_math(phase_of(s.refill))) permit_load(heard, index);
     }
 }
 
@@ -246,10 +260,10 @@ void Gpc::start_math(Picoseconds now, int sm) {
     if (state.math_busy) return;
     const std::int32_t next =
         next_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [this](const Slot& s) {
-            return s.tile >= 0 && s.done.step < s.math.step && has_math(phase_of(s, s.done));
+            return s.resident && s.done.step < s.math.step && has_math(phase_of(s.done));
         });
     if (next < 0) return;
-    const Work::Phase& phase = phase_of(slot(next), slot(next).done);
+    const Work::Phase& phase = phase_of(slot(next).done);
     const double length = (phase.math_flops / math_rate_ + phase.math_cycles) * slot(next).pace +
                           kernel_.math_jitter_cycles * random_.uniform();
     state.math_busy = true;
@@ -259,18 +273,18 @@ void Gpc::start_math(Picoseconds now, int sm) {
 void Gpc::on_math_done(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const int sm = sm_of(index);
-    demand_.flops += phase_of(s, s.done).math_flops;
+    demand_.flops += phase_of(s.done).math_flops;
     sm_state_[static_cast<std::size_t>(sm)].math_busy = false;
     retire(now, index);
     // A step without math that waited for this one retires with it.
-    while (s.done.step < s.math.step && !has_math(phase_of(s, s.done))) retire(now, index);
+    while (s.done.step < s.math.step && !has_math(phase_of(s.done))) retire(now, index);
     start_math(now, sm);
 }
 
 // The step's results are there: its stores leave, its stage is free, and the CTA may be over.
 void Gpc::retire(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    const Work::Phase& phase = phase_of(s, s.done);
+    const Work::Phase& phase = phase_of(s.done);
     const std::int64_t k = s.done.in_phase;
     const bool epilogue = phase.first_load == phase.first_store;
     const Picoseconds half = from_ns(kernel_.epilogue_ns / 2);
@@ -278,18 +292,24 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
     advance(s, s.done);
     s.math_wait.retired();
     Picoseconds stored = now;
-    if (phase.first_store < phase.end) stored = issue_stores(now + (epilogue ? half : 0), index, phase, k);
+    if (phase.first_store < phase.end)
+        stored = issue_stores(now, now + (epilogue ? half : 0), index, phase, k);
     if (s.done.step == s.steps) {
         const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
         const Picoseconds done = std::max(now + 2 * half, stored);
         epilogue_until_[static_cast<std::size_t>(index)] = kernel_.epilogue_overlaps ? done : 0;
         push((kernel_.epilogue_overlaps ? now : done) + from_ns(jitter), Kind::Exit, index);
-        return;
     }
-    if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase) && wants_more_loads(s)) {
-        want_loads(now + release() + cycles(machine_.latency.handshake_cycles), index);
-    }
+    if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase))
+        permit_load(now + release() + cycles(machine_.latency.handshake_cycles), index);
     release_if_due(index);
+}
+
+// One more stage is free in this CTA.
+void Gpc::permit_load(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    ++s.permitted;
+    if (wants_more_loads(s)) want_loads(now, index);
 }
 
 // The next step's stage is free in this CTA. A multicast lands in the whole cluster, so its loads leave when
@@ -317,9 +337,9 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const auto ring = static_cast<std::int32_t>(ring_of(s.load));
     const int sm = sm_of(index);
-    Picoseconds& engine_free = sm_state_[static_cast<std::size_t>(sm)].engine_free;
-    Picoseconds start = std::max(now, engine_free);
-    for (std::int32_t walk : work_.loads(phase_of(s, s.load))) {
+    LoadEngine& engine = sm_state_[static_cast<std::size_t>(sm)].engine;
+    Picoseconds start = engine.begin_load(now);
+    for (std::int32_t walk : work_.loads(phase_of(s.load))) {
         const BoxWalk& box = work_.walk(walk);
         const WalkLines& lines = work_.lines(walk);
         const auto k = static_cast<std::size_t>(s.load.in_phase);
@@ -352,7 +372,7 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
         }
         demand_.load_sectors += lines.sectors[k];
     }
-    engine_free = start;
+    engine.end_load(start);
 }
 
 void Gpc::close_stage(std::int32_t index) {
@@ -365,7 +385,7 @@ void Gpc::close_stage(std::int32_t index) {
     } else if (stage.requests > 0) {  // a small box none of whose lines is in the sample: a hit's latency
         const auto sm = static_cast<std::size_t>(sm_of(index));
         stage.ready =
-            sm_state_[sm].engine_free + 2 * wires_[sm].latency + cycles(machine_.latency.load_issue_cycles);
+            sm_state_[sm].engine.free() + 2 * wires_[sm].latency + cycles(machine_.latency.load_issue_cycles);
     }
     if (s.waiting && stage.missing == 0 && s.math.step == s.load.step) {
         push(stage.ready, Kind::StageReady, index);
@@ -406,11 +426,14 @@ void Gpc::for_each_receiver(std::int32_t index, int axis, Body&& body) {
     });
 }
 
-// When the last of them has left the SM.
-Picoseconds Gpc::issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k) {
+// Those that leave from `at` on; when the last of them has left the SM.
+Picoseconds Gpc::issue_stores(Picoseconds now, Picoseconds at, std::int32_t index, const Work::Phase& phase,
+                              std::int64_t k) {
     const int sm = sm_of(index);
-    SmState& state = sm_state_[static_cast<std::size_t>(sm)];
-    Picoseconds start = std::max({now, state.engine_free, state.store_free});
+    LoadEngine& engine = sm_state_[static_cast<std::size_t>(sm)].engine;
+    const Picoseconds begin = engine.begin_store(at);
+    Picoseconds start = begin;
+    bool boxes = false;
     for (std::int32_t walk : work_.stores(phase)) {
         const WalkLines& lines = work_.lines(walk);
         Request prototype;
@@ -418,8 +441,9 @@ Picoseconds Gpc::issue_stores(Picoseconds now, std::int32_t index, const Work::P
         prototype.priority = priority_of(work_.walk(walk).hint);
         send(start, sm, walk, k, prototype);
         demand_.store_sectors += lines.sectors[static_cast<std::size_t>(k)];
+        boxes = boxes || work_.walk(walk).path == Path::Tma;
     }
-    state.store_free = start;
+    engine.end_store(now, begin, start, boxes);
     return start;
 }
 
@@ -475,11 +499,19 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
 void Gpc::advance(const Slot& s, Cursor& cursor) const {
     ++cursor.step;
     ++cursor.in_phase;
-    const auto phases = work_.program(s.tile);
+    const auto phases = work_.program(cursor.tile);
     while (cursor.phase < phases.size() && cursor.in_phase >= phases[cursor.phase].count) {
         cursor.in_phase = 0;
         ++cursor.phase;
     }
+    enter_next_tile(s, cursor);
+}
+
+// From the end of a tile to the beginning of the next one, if there is one already.
+void Gpc::enter_next_tile(const Slot& s, Cursor& cursor) const {
+    if (cursor.phase < work_.program(cursor.tile).size()) return;
+    const std::int32_t next = cursor.tile == s.tile ? s.next : cursor.tile == s.previous ? s.tile : -1;
+    if (next >= 0) cursor = {next, cursor.step, 0, 0};
 }
 
 }  // namespace l2lens

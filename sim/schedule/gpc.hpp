@@ -22,6 +22,7 @@
 #include "memory/event_wheel.hpp"
 #include "memory/l1_cache.hpp"
 #include "memory/messages.hpp"
+#include "schedule/load_engine.hpp"
 #include "schedule/pace.hpp"
 #include "schedule/request_sink.hpp"
 #include "schedule/tensor_cores.hpp"
@@ -65,8 +66,10 @@ class Gpc {
 public:
     Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, int lanes, std::uint64_t seed);
 
-    // Starts a CTA at `time`, in or after the next window.
-    void start(Picoseconds time, std::int32_t slot, std::int32_t tile, ClusterPlace cluster);
+    // Starts a CTA at `time`, in or after the next window, or the next tile of a persistent one; `next` is
+    // the one after it, as far as that is known (-1).
+    void start(Picoseconds time, std::int32_t slot, std::int32_t tile, std::int32_t next,
+               ClusterPlace cluster);
     void receive(const Answer& answer);
     void run_until(Picoseconds end);
     bool idle() const { return wheel_.empty(); }
@@ -106,22 +109,30 @@ private:
         Picoseconds ready = 0;
     };
 
-    // A position in a program: step `step` is step `in_phase` of phase `phase`.
+    // A position in what a slot does: its step `step` is step `in_phase` of phase `phase` of a tile's
+    // program.
     struct Cursor {
+        std::int32_t tile = -1;
         std::int64_t step = 0;
         std::int64_t in_phase = 0;
         std::uint32_t phase = 0;
     };
 
+    // A persistent CTA that loads across tiles keeps counting steps from one to the next.
     struct Slot {
+        bool resident = false;
         std::int32_t tile = -1;
+        std::int32_t previous = -1;  // the tile before it, and
+        std::int32_t next = -1;      // the one after it, where loads go on across tiles
         MathWait math_wait;
-        double pace = 1;  // what its math takes of the mean
-        std::int64_t steps = 0;
-        Cursor load;           // next step to load
-        Cursor math;           // next step to issue
-        Cursor done;           // next step to retire
-        bool waiting = false;  // for a stage
+        double pace = 1;             // what its math takes of the mean
+        std::int64_t steps = 0;      // up to the tile's end
+        std::int64_t loadable = 0;   // up to the next one's
+        std::int64_t permitted = 0;  // steps for which there is a stage
+        Cursor load;                 // next step to load
+        Cursor math;                 // next step to issue
+        Cursor done;                 // next step to retire
+        bool waiting = false;        // for a stage
         ClusterPlace cluster;
         // Lines of boxes none of which is simulated: the next simulated ones take their turns at the port.
         std::uint32_t uncharged = 0;
@@ -135,8 +146,7 @@ private:
     };
 
     struct SmState {
-        Picoseconds engine_free = 0;  // load engine
-        Picoseconds store_free = 0;   // the way of its stores
+        LoadEngine engine;
         Picoseconds port_free = 0;
         bool math_busy = false;
     };
@@ -152,21 +162,26 @@ private:
     void start_math(Picoseconds now, int sm);
     void on_math_done(Picoseconds now, std::int32_t index);
     void retire(Picoseconds now, std::int32_t index);
+    void permit_load(Picoseconds now, std::int32_t index);
     void want_loads(Picoseconds now, std::int32_t index);
     void open_stage(Picoseconds now, std::int32_t index);
     void issue_loads(Picoseconds now, std::int32_t index);
     void close_stage(std::int32_t index);
     void weigh(Stage& stage, float weight) const;
     Picoseconds port_turn(float weight, int sectors) const;
-    Picoseconds issue_stores(Picoseconds now, std::int32_t index, const Work::Phase& phase, std::int64_t k);
+    Picoseconds issue_stores(Picoseconds now, Picoseconds at, std::int32_t index, const Work::Phase& phase,
+                             std::int64_t k);
     std::int32_t send(Picoseconds& start, int sm, std::int32_t walk, std::int64_t k, Request prototype);
     SectorMask take_from_l1(const PlacedLine& line, L1Cache& l1, const BoxWalk& box, Request& request);
 
-    const Work::Phase& phase_of(const Slot& slot, const Cursor& cursor) const {
-        return work_.program(slot.tile)[cursor.phase];
+    const Work::Phase& phase_of(const Cursor& cursor) const {
+        return work_.program(cursor.tile)[cursor.phase];
     }
     void advance(const Slot& slot, Cursor& cursor) const;
-    bool wants_more_loads(const Slot& s) const { return s.load.step + s.loads_due < s.steps; }
+    void enter_next_tile(const Slot& slot, Cursor& cursor) const;
+    bool wants_more_loads(const Slot& s) const {
+        return s.load.step + s.loads_due < std::min(s.permitted, s.loadable);
+    }
     bool has_math(const Work::Phase& phase) const { return phase.math_flops > 0 || phase.math_cycles > 0; }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     // From a step's math to the loads of a later one.

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "schedule/power.hpp"
 
 namespace l2lens {
 namespace {
@@ -61,7 +60,7 @@ SimulationResult Simulation::run(Executor& executor) {
     const bool by_ratio = simulated > 0 && demand_.l1_hits == 0;
     result.scale = by_ratio ? static_cast<double>(asked) / static_cast<double>(simulated) : sample_.factor();
     result.time = time_;
-    result.sm_cycles = cycles_;
+    result.sm_cycles = active_cycles_;
     if (options_.record_schedule) result.schedule = by_launch_id(first_.launches, stays_);
     return result;
 }
@@ -71,7 +70,7 @@ SimulationResult Simulation::run(Executor& executor) {
 void Simulation::launch_all(Executor& executor, RequestSink* sink) {
     demand_ = Demand{};
     time_ = 0;
-    cycles_ = 0;
+    active_cycles_ = 0;
     launch_kernel(first_, executor, sink);
     for (const KernelLaunch& next : options_.then) launch_kernel(next, executor, nullptr);
 }
@@ -95,10 +94,12 @@ void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, R
     dispatcher_ = std::make_unique<Dispatcher>(machine_, launch.launches, options_.mode, launch.ctas_per_sm,
                                                launch.kernel->ctas_of_cluster(), options_.schedule);
     last_exit_ = now_;
+    cycles_ = 0;
+    activity_.emplace(machine_.sms.size());
     if (options_.record_schedule) stays_.assign(launch.kernel->programs.size(), CtaStay{});
     start(dispatcher_->first_wave());
     launched_at_ = now_;
-    dram_sectors_at_launch_ = dram_sectors();
+    traffic_at_launch_ = traffic_of(events(), sample_.factor());
     follow_power(launched_at_);
     while (run_window(executor)) {
         if (++windows_ % kWindowsPerCheck != 0) continue;
@@ -111,19 +112,13 @@ void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, R
     }
     for (const auto& gpc : gpcs_) demand_ += gpc->demand();
     time_ += last_exit_ - launched_at_;
+    active_cycles_ += activity_->mean() * cycles_ / static_cast<double>(now_ - launched_at_);
 }
 
 Events Simulation::events() const {
     Events events;
     for (const auto& lane : lanes_) events += lane->events();
     return events;
-}
-
-// From and to DRAM, of all lanes, as far as the simulated ones tell.
-double Simulation::dram_sectors() const {
-    const Events counted = events();
-    return sample_.factor() *
-           static_cast<double>(counted[Event::FillSectors] + counted[Event::WritebackSectors]);
 }
 
 // Runs both sides to the end of the next window; false when nothing is left to do.
@@ -154,7 +149,7 @@ void Simulation::run_gpc(std::size_t number) {
         for (const Answer& answer : of_lane[number]) gpc.receive(answer);
         of_lane[number].clear();
     }
-    for (const Start& s : starts_[number]) gpc.start(s.time, s.slot, s.tile, s.cluster);
+    for (const Start& s : starts_[number]) gpc.start(s.time, s.slot, s.tile, s.next, s.cluster);
     starts_[number].clear();
     gpc.run_until(now_);
 }
@@ -202,6 +197,7 @@ void Simulation::refill() {
     if (exits.empty()) return;
     for (const Exit& exit : exits) {
         last_exit_ = std::max(last_exit_, exit.finished);
+        activity_->ended(sm_of(exit.slot), exit.finished);
         if (options_.record_schedule) stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished;
         work_->release(exit.tile);
     }
@@ -211,7 +207,9 @@ void Simulation::refill() {
 void Simulation::start(std::span<const Start> starts) {
     for (const Start& s : starts) {
         work_->acquire(s.tile);
-        const int gpc = machine_.sms[static_cast<std::size_t>(s.slot / running_.ctas_per_sm)].gpc;
+        if (s.next >= 0) work_->acquire(s.next);
+        activity_->began(sm_of(s.slot), s.time);
+        const int gpc = machine_.sms[sm_of(s.slot)].gpc;
         starts_[static_cast<std::size_t>(gpc)].push_back(s);
         if (options_.record_schedule)
             stays_[static_cast<std::size_t>(s.tile)] = {s.slot / running_.ctas_per_sm, s.time, 0};
@@ -222,7 +220,7 @@ void Simulation::start(std::span<const Start> starts) {
 void Simulation::follow_power(Picoseconds launched_at) {
     double flops = 0;
     for (const auto& gpc : gpcs_) flops += gpc->demand().flops;
-    const double bytes = (dram_sectors() - dram_sectors_at_launch_) * kSectorBytes;
+    const Traffic bytes = traffic_of(events(), sample_.factor()) - traffic_at_launch_;
     cycle_ps_ = cycle_under_power(machine_, tensor_math_, {flops, bytes, now_ - launched_at});
     for (auto& gpc : gpcs_) gpc->set_cycle(cycle_ps_);
 }

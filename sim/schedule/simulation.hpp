@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,9 @@
 #include "schedule/dispatcher.hpp"
 #include "schedule/gpc.hpp"
 #include "schedule/launch_schedule.hpp"
+#include "schedule/power.hpp"
 #include "schedule/request_sink.hpp"
+#include "schedule/sm_activity.hpp"
 #include "schedule/work.hpp"
 
 namespace l2lens {
@@ -58,7 +61,7 @@ struct SimulationResult {
     std::vector<Events> lane_events;        // of each of them
     double scale = 1;                       // all lanes' sectors per simulated sector
     Picoseconds time = 0;                   // launch -> last CTA's exit
-    double sm_cycles = 0;                   // SM clock cycles in that time
+    double sm_cycles = 0;                   // SM clock cycles in which an SM, in the mean, had a CTA
     std::vector<double> slice_sectors;      // looked up in each simulated slice: lane by lane, its partitions
     std::vector<double> lane_fill_sectors;  // from DRAM, of each simulated lane
     LaunchSchedule schedule;                // when it was asked for
@@ -77,7 +80,6 @@ private:
     void launch_kernel(const KernelLaunch& launch, Executor& executor, RequestSink* sink);
     bool run_window(Executor& executor);
     Events events() const;
-    double dram_sectors() const;
     void run_gpc(std::size_t gpc);
     void run_lane(std::size_t lane);
     void exchange();
@@ -86,12 +88,15 @@ private:
     void show_issued();
     void start(std::span<const Start> starts);
     void follow_power(Picoseconds launched_at);
+    std::size_t sm_of(std::int32_t slot) const {
+        return static_cast<std::size_t>(slot / running_.ctas_per_sm);
+    }
 
     const Machine& machine_;
     const KernelLaunch first_;
     KernelLaunch running_;
     bool tensor_math_ = false;  // of the running one
-    double dram_sectors_at_launch_ = 0;
+    Traffic traffic_at_launch_;
     const SimulationOptions& options_;
     LaneSample sample_;
     MemoryModel model_;
@@ -117,7 +122,10 @@ private:
     // Of all launches so far, less the one that warms the L2.
     Demand demand_;
     Picoseconds time_ = 0;
+    double active_cycles_ = 0;  // of an SM, in the mean
+    // Of this launch.
     double cycles_ = 0;
+    std::optional<SmActivity> activity_;
 };
 
 }  // namespace l2lens

@@ -95,7 +95,7 @@ void LoneCtas::put_unit(Picoseconds now, std::int32_t index) {
     std::int32_t last_in_lead = unit.in_lead + unit.length - 1;
     if (last_in_lead >= lead_) last_in_lead -= lead_;
     const Picoseconds leaves_last = leaves(index, last_in_lead);
-    const Picoseconds begin = std::max(leaves(index, unit.in_lead), sm.engine_free);
+    const Picoseconds begin = sm.engine.begin_load(leaves(index, unit.in_lead));
     const Picoseconds spread = std::max(leaves_last - begin, Picoseconds{0});
     const Picoseconds middle = sm.way + spread / 2;
     const std::size_t number = stage_of(index, unit.unit);
@@ -115,7 +115,7 @@ void LoneCtas::put_unit(Picoseconds now, std::int32_t index) {
         for (; coming > first && coming[-1].at > coming->at; --coming) std::swap(coming[-1], coming[0]);
     }
     const Picoseconds of_step = start - begin;
-    sm.engine_free = begin + std::max(spread, (unit.length - 1) * of_step) + of_step;
+    sm.engine.end_load(begin + std::max(spread, (unit.length - 1) * of_step) + of_step);
     advance(sm, sm.load);
     if (sm.load.in_phase == 0) find_boxes(index);
 }
@@ -184,10 +184,10 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
     const Cursor unit = sm.math;
     const Math math = math_of(sm, unit);
     const Picoseconds done = std::max(issued + math.all, own.ready + math.last);
-    issue_stores(done, sm, unit);
+    const Picoseconds stored = issue_stores(done, sm, unit);
     advance(sm, sm.math);
     if (sm.math.step >= sm.steps) {
-        sm.epilogue_until = end(done, sm.store_free, index);
+        sm.epilogue_until = end(done, stored, index);
         return;
     }
     set_free(sm, index, unit, issued + release_, done - math.last + release_);
@@ -210,20 +210,24 @@ void LoneCtas::set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseco
     leaves(index, place) = last;
 }
 
-// A unit's results are there at `at`.
-void LoneCtas::issue_stores(Picoseconds at, Sm& sm, const Cursor& unit) {
+// A unit's results are there at `at`; when the last of them has left the SM.
+Picoseconds LoneCtas::issue_stores(Picoseconds at, Sm& sm, const Cursor& unit) {
     const Work::Phase& phase = *unit.phase;
-    if (phase.first_store == phase.end) return;
+    if (phase.first_store == phase.end) return at;
     const bool epilogue = phase.first_load == phase.first_store;
-    Picoseconds start = std::max({at + (epilogue ? half_epilogue_ : 0), sm.engine_free, sm.store_free});
+    const Picoseconds begin = sm.engine.begin_store(at + (epilogue ? half_epilogue_ : 0));
+    Picoseconds start = begin;
+    bool boxes = false;
     for (const std::int32_t walk : work_.stores(phase)) {
         const Box& box = boxes_.box(walk, unit.in_phase);
         const BoxPace& pace = paces_.of(box.shape);
         if (pace.busy == 0) continue;
         wheel_.push(start + sm.way + pace.half_span, {box.id, sm.gpc, TileEvent::Kind::Write});
         start += pace.busy;
+        boxes = boxes || holds_loads(walk);
     }
-    sm.store_free = start;
+    sm.engine.end_store(at, begin, start, boxes);
+    return start;
 }
 
 }  // namespace l2lens

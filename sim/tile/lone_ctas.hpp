@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "schedule/load_engine.hpp"
+
 #include "tile/server.hpp"
 #include "tile/tile_ctas.hpp"
 
@@ -51,12 +53,12 @@ private:
 
     // What an SM does: first what each of its CTA's units looks at, on two cache lines.
     struct alignas(64) Sm {
-        Cursor load;                  // next unit to load
-        Cursor math;                  // next unit to issue
-        Picoseconds free_from = 0;    // the next unit may be issued from here on
-        Picoseconds engine_free = 0;  // load engine
-        Picoseconds own_way = 0;      // of its way to the slices, beyond that of the nearest SM
-        Picoseconds way = 0;          // from a load's issue to the slices, in the L2's time
+        Cursor load;                // next unit to load
+        Cursor math;                // next unit to issue
+        Picoseconds free_from = 0;  // the next unit may be issued from here on
+        LoadEngine engine;
+        Picoseconds own_way = 0;  // of its way to the slices, beyond that of the nearest SM
+        Picoseconds way = 0;      // from a load's issue to the slices, in the L2's time
         Server port;
         double pace = 1;         // what its CTA's math takes of the mean
         bool scheduled = false;  // an event for the next unit's issue is on its way
@@ -64,7 +66,6 @@ private:
         std::int32_t freed = 0;  // steps that have set their stage free
         std::int32_t steps = 0;
 
-        Picoseconds store_free = 0;      // the way of its stores
         Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps
         Picoseconds latency = 0;         // to the slices
         std::span<const Work::Phase> phases;
@@ -94,7 +95,7 @@ private:
     void pass_ports(Sm& sm, std::size_t stage);
     Math math_of(const Sm& sm, const Cursor& unit);
     void set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseconds first, Picoseconds last);
-    void issue_stores(Picoseconds at, Sm& sm, const Cursor& unit);
+    Picoseconds issue_stores(Picoseconds at, Sm& sm, const Cursor& unit);
 
     void enter_phase(const Sm& sm, Cursor& cursor) const;
     void advance(const Sm& sm, Cursor& cursor) const {

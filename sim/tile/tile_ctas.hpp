@@ -40,6 +40,11 @@ protected:
 
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }
+    // Does storing this box keep loads waiting? Not where they go on across tiles: there the next tile's
+    // leave ahead of it, and here they leave with its CTA's start, which is later.
+    bool holds_loads(std::int32_t walk) const {
+        return work_.walk(walk).path == Path::Tma && !kernel_.epilogue_overlaps;
+    }
     // Of one step, for a CTA of this pace, without jitter.
     double math_cycles(const Work::Phase& phase, double pace) const {
         return (phase.math_flops * cycles_per_flop_ + phase.math_cycles) * pace;

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "schedule/power.hpp"
+#include "schedule/sm_activity.hpp"
 
 #include "tile/event.hpp"
 #include "tile/lone_ctas.hpp"
@@ -46,7 +47,7 @@ public:
         SimulationResult result;
         result.events = all_events();
         result.time = last_exit_ - launched_at;
-        result.sm_cycles = cycles_;
+        result.sm_cycles = activity_->mean() * cycles_ / static_cast<double>(now_ - launched_at);
         if (options_.record_schedule) result.schedule = by_launch_id(launches_, stays_);
         return result;
     }
@@ -69,10 +70,11 @@ private:
         dispatcher_.emplace(machine_, launches_, options_.mode, ctas_per_sm_,
                             work_.kernel().ctas_of_cluster(), options_.schedule);
         if (options_.record_schedule) stays_.assign(work_.kernel().programs.size(), CtaStay{});
+        activity_.emplace(machine_.sms.size());
         cycles_ = 0;
         last_exit_ = now_;
         const Picoseconds launched_at = now_;
-        dram_sectors_at_launch_ = l2_.events()[Event::FillSectors] + l2_.events()[Event::WritebackSectors];
+        traffic_at_launch_ = traffic_of(all_events(), 1);
         follow_power(launched_at);
         for (const Start& start : dispatcher_->first_wave()) begin(start);
         while (!wheel_.empty()) {
@@ -87,8 +89,6 @@ private:
             }
             if (options_.stop_requested && options_.stop_requested()) throw Interrupted();
         }
-        // The last tick was longer than the kernel.
-        cycles_ = std::max(0.0, cycles_ - static_cast<double>(now_ - last_exit_) / cycle_ps_);
     }
 
     void handle(Picoseconds now, const TileEvent& event) {
@@ -108,6 +108,7 @@ private:
 
     void begin(const Start& start) {
         ctas_->start(start);
+        activity_->began(sm_of(start.slot), start.time);
         if (options_.record_schedule)
             stays_[static_cast<std::size_t>(start.tile)] = {start.slot / ctas_per_sm_, start.time, 0};
     }
@@ -115,17 +116,17 @@ private:
     void leave(Picoseconds now, std::int32_t slot) {
         const Exit exit = ctas_->leave(now, slot);
         last_exit_ = std::max(last_exit_, exit.finished);
+        activity_->ended(sm_of(exit.slot), exit.finished);
         if (options_.record_schedule) stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished;
         for (const Start& start : dispatcher_->follow({&exit, 1}, now)) begin(start);
     }
 
+    std::size_t sm_of(std::int32_t slot) const { return static_cast<std::size_t>(slot / ctas_per_sm_); }
+
     void follow_power(Picoseconds launched_at) {
-        const Events& counted = l2_.events();
-        const std::uint64_t sectors =
-            counted[Event::FillSectors] + counted[Event::WritebackSectors] - dram_sectors_at_launch_;
-        cycle_ps_ = cycle_under_power(
-            machine_, tensor_math_,
-            {ctas_->demand().flops, static_cast<double>(sectors * kSectorBytes), now_ - launched_at});
+        const Traffic bytes = traffic_of(all_events(), 1) - traffic_at_launch_;
+        cycle_ps_ =
+            cycle_under_power(machine_, tensor_math_, {ctas_->demand().flops, bytes, now_ - launched_at});
         ctas_->set_cycle(cycle_ps_);
         paces_.set_cycle(cycle_ps_);
     }
@@ -136,7 +137,7 @@ private:
     std::span<const std::int32_t> launches_;
     const int ctas_per_sm_;
     const bool tensor_math_;
-    std::uint64_t dram_sectors_at_launch_ = 0;
+    Traffic traffic_at_launch_;
     const RunOptions& options_;
     TileWheel wheel_;
     BoxPaces paces_;
@@ -149,6 +150,7 @@ private:
     Picoseconds last_exit_ = 0;
     double cycle_ps_ = 0;
     double cycles_ = 0;
+    std::optional<SmActivity> activity_;
 };
 
 }  // namespace

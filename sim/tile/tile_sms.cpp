@@ -276,7 +276,7 @@ void TileSms::retire(Picoseconds at, std::int32_t index) {
     s.math_wait.retired();
     Picoseconds last_stored = at;
     if (phase.first_store < phase.end)
-        last_stored = issue_stores(at + (epilogue ? half_epilogue_ : 0), index, phase, step.in_phase);
+        last_stored = issue_stores(at, at + (epilogue ? half_epilogue_ : 0), index, phase, step.in_phase);
     if (s.done.step == s.steps) {
         s.epilogue_until = end(at, last_stored, index);
         return;
@@ -342,7 +342,7 @@ void TileSms::issue_loads(Picoseconds now, Picoseconds leave, std::int32_t index
     const Cursor step = s.load;
     const std::size_t ring = stage_of(step);
     const Picoseconds way = load_issue_ + sm.latency - l2_.way_in();
-    Picoseconds start = std::max(leave, sm.engine_free);
+    Picoseconds start = sm.engine.begin_load(leave);
     for (const std::int32_t walk : work_.loads(phase_of(s, step))) {
         const Box& box = boxes_.box(walk, step.in_phase);
         const BoxPace& pace = paces_.of(box.shape);
@@ -359,16 +359,18 @@ void TileSms::issue_loads(Picoseconds now, Picoseconds leave, std::int32_t index
                               [&](std::int32_t receiver) { add_box(receiver, ring, coming); });
         }
     }
-    sm.engine_free = start;
+    sm.engine.end_load(start);
     advance(s, s.load);
 }
 
-// When the last of them has left the SM.
-Picoseconds TileSms::issue_stores(Picoseconds at, std::int32_t index, const Work::Phase& phase,
-                                  std::int32_t k) {
+// Those that leave from `at` on; when the last of them has left the SM.
+Picoseconds TileSms::issue_stores(Picoseconds now, Picoseconds at, std::int32_t index,
+                                  const Work::Phase& phase, std::int32_t k) {
     const Slot& s = slot(index);
     SmState& sm = sm_of(s);
-    Picoseconds start = std::max({at, sm.engine_free, sm.store_free});
+    const Picoseconds begin = sm.engine.begin_store(at);
+    Picoseconds start = begin;
+    bool boxes = false;
     for (const std::int32_t walk : work_.stores(phase)) {
         const Box& box = boxes_.box(walk, k);
         const BoxPace& pace = paces_.of(box.shape);
@@ -376,8 +378,9 @@ Picoseconds TileSms::issue_stores(Picoseconds at, std::int32_t index, const Work
         wheel_.push(start + load_issue_ + sm.latency - l2_.way_in() + pace.half_span,
                     {box.id, sm.gpc, TileEvent::Kind::Write});
         start += pace.busy;
+        boxes = boxes || holds_loads(walk);
     }
-    sm.store_free = start;
+    sm.engine.end_store(now, begin, start, boxes);
     return start;
 }
 

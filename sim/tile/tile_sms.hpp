@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "schedule/load_engine.hpp"
 #include "schedule/tensor_cores.hpp"
 
 #include "tile/server.hpp"
@@ -78,10 +79,9 @@ private:
 
     struct SmState {
         Server port;
-        Picoseconds engine_free = 0;  // load engine
-        Picoseconds store_free = 0;   // the way of its stores
-        Picoseconds own_way = 0;      // of its way to the slices, beyond that of the nearest SM
-        Picoseconds latency = 0;      // to the slices
+        LoadEngine engine;
+        Picoseconds own_way = 0;  // of its way to the slices, beyond that of the nearest SM
+        Picoseconds latency = 0;  // to the slices
         bool math_busy = false;
         std::uint32_t gpc = 0;
         std::int32_t next_in_gpc = -1;  // SM with the next higher id
@@ -107,7 +107,8 @@ private:
     void want_loads(Picoseconds now, std::int32_t index);
     void load_cluster(Picoseconds now, std::int32_t index);
     void issue_loads(Picoseconds now, Picoseconds leaves, std::int32_t index);
-    Picoseconds issue_stores(Picoseconds at, std::int32_t index, const Work::Phase& phase, std::int32_t k);
+    Picoseconds issue_stores(Picoseconds now, Picoseconds at, std::int32_t index, const Work::Phase& phase,
+                             std::int32_t k);
 
     // Of the step at this position.
     Picoseconds math_time(const Slot& slot, const Cursor& step) {

@@ -278,21 +278,53 @@ TEST_CASE("An epilogue that overlaps costs the next tile's loads, or they cost i
     const Machine machine = load_machine("tiny");
     const double hit_ns = kFirstLineNs - 108;
     const double gap = machine.launch.persistent_gap_ns;
-    for (const double epilogue : {20.0, 1000.0}) {
-        Kernel kernel = test::one_cta(1, 500, 1);
-        kernel.grid = {9, 1};
-        kernel.programs.resize(9, kernel.programs[0]);
-        kernel.epilogue_ns = epilogue;
-        const auto between = [&](bool overlaps) {  // from the end of a tile's math to the next one's
-            kernel.epilogue_overlaps = overlaps;
-            const auto result = run(machine, kernel, test::in_order(kernel), lanes(1, Mode::Static));
-            const double ns = static_cast<double>(result.time) / kPsPerNs;
-            return (ns - kFirstLineNs - 500 - epilogue) / 2 - 500;  // SM 0 has three tiles
-        };
-        INFO("an epilogue of " << epilogue << " ns, a gap of " << gap << " ns");
-        CHECK(between(false) == Approx(epilogue + gap + hit_ns).margin(20));
-        CHECK(between(true) == Approx(std::max(epilogue, gap + hit_ns)).margin(20));
-    }
+    for (const int stages : {1, 2})
+        for (const double epilogue : {20.0, 1000.0}) {
+            Kernel kernel = test::one_cta(1, 500, stages);
+            kernel.grid = {9, 1};
+            kernel.programs.resize(9, kernel.programs[0]);
+            kernel.epilogue_ns = epilogue;
+            const auto between = [&](bool overlaps) {  // from the end of a tile's math to the next one's
+                kernel.epilogue_overlaps = overlaps;
+                const auto result = run(machine, kernel, test::in_order(kernel), lanes(1, Mode::Static));
+                const double ns = static_cast<double>(result.time) / kPsPerNs;
+                return (ns - kFirstLineNs - 500 - epilogue) / 2 - 500;  // SM 0 has three tiles
+            };
+            INFO(stages << " stages, an epilogue of " << epilogue << " ns, a gap of " << gap << " ns");
+            CHECK(between(false) == Approx(epilogue + gap + hit_ns).margin(20));
+            // With a stage to spare the next tile's box comes while this one's math runs.
+            const double load_ns = stages == 1 ? hit_ns : 0;
+            CHECK(between(true) == Approx(std::max(epilogue, gap + load_ns)).margin(20));
+        }
+}
+
+TEST_CASE("A load behind a stored box waits until that has left the SM, behind plain stores it does not") {
+    Machine machine = load_machine("tiny");
+    machine.bandwidth.store_lines_per_cycle = 0.25;
+    Kernel kernel = test::one_cta(129, 100, 1);
+    Phase step = kernel.programs[0].phases[0];
+    step.count = 1;
+    Phase storing = step;
+    BoxWalk& store = storing.stores.emplace_back(step.loads[0]);
+    store.start = {1, 0};
+    kernel.programs[0].phases = {storing, step};
+    const auto time_ns = [&](Path path, int rows) {
+        BoxWalk& stored = kernel.programs[0].phases[0].stores[0];
+        stored.path = path;
+        stored.extent = {rows, 64};
+        const auto result = run(machine, kernel, test::in_order(kernel), lanes(1));
+        return static_cast<double>(result.time) / kPsPerNs;
+    };
+    // Of 64 rows more, since the first ones' data keep the load waiting in its slice as well.
+    CHECK(time_ns(Path::Tma, 128) - time_ns(Path::Tma, 64) == Approx(64 * 4).margin(10));
+    CHECK(time_ns(Path::Load, 128) - time_ns(Path::Load, 64) == Approx(0).margin(10));
+}
+
+TEST_CASE("A launch of one CTA keeps one SM active") {
+    const Machine machine = load_machine("tiny");  // a cycle is a nanosecond
+    const auto result = run(machine, test::one_cta(20, 100, 2), {0}, lanes(1));
+    const double ns = static_cast<double>(result.time) / kPsPerNs;
+    CHECK(result.sm_cycles == Approx(ns / static_cast<double>(machine.sms.size())).epsilon(0.02));
 }
 
 TEST_CASE(

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which CTA runs where, and when.
+//
 //   grid      the first wave fills the SMs GPC by GPC, one CTA each round; after that a free place takes the
-//   next launch static    one CTA per SM; the i-th takes tiles i, i+P, i+2P, ... dynamic   one CTA per SM; a
-//   free CTA takes the next tile (an atomic counter)
+//             next launch
+//   static    one CTA per SM; the i-th takes tiles i, i+P, i+2P, ...
+//   dynamic   one CTA per SM; a free CTA takes the next tile (an atomic counter)
+//   recorded  every CTA on the SM and from the time that a schedule says, or when a place on that SM is free
+//
 // Where the hardware deals CTAs to the partitions in turn (launch.round_robin), a free place takes the next
 // launch of its own partition.
-//   recorded  every CTA on the SM and from the time that a schedule says, or when a place on that SM is free
 // A cluster is launched as one: its CTAs sit on neighbouring SMs of a GPC, start together, and their place is
-// free when the last of them has left.
+// free when the last of them has left. The first wave's clusters go by SM ids, from one GPC to the next.
 #pragma once
 
 #include <cstdint>

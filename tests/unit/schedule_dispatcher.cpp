@@ -173,3 +173,38 @@ TEST_CASE("Fewer CTAs than SMs leave the last SMs of the order idle") {
         CHECK(dispatcher.launched() == 3);
     }
 }
+
+TEST_CASE("The first wave's clusters go by SM ids") {
+    const Machine machine = load_machine("h200");
+    const auto ids = launches(132);
+    Dispatcher dispatcher(machine, ids, Mode::Grid, 1, 2);
+    const auto starts = dispatcher.first_wave();
+    REQUIRE(starts.size() == 132);
+    std::set<int> gpcs_of_the_first;
+    for (std::size_t cluster = 0; cluster < 66; ++cluster) {
+        const Start& first = starts[2 * cluster];
+        const Start& second = starts[2 * cluster + 1];
+        CHECK(machine.sms[static_cast<std::size_t>(first.slot)].gpc ==
+              machine.sms[static_cast<std::size_t>(second.slot)].gpc);
+        if (cluster > 0) CHECK(first.slot > starts[2 * cluster - 2].slot);
+        if (cluster < 8) gpcs_of_the_first.insert(machine.sms[static_cast<std::size_t>(first.slot)].gpc);
+    }
+    CHECK(std::ssize(gpcs_of_the_first) == machine.gpcs);  // not one after the other
+}
+
+TEST_CASE("What a static CTA does next is settled when it begins, what others do is not") {
+    const Machine machine = load_machine("tiny");  // four SMs
+    const auto ids = launches(10);
+    for (const Mode mode : {Mode::Grid, Mode::Static, Mode::Dynamic}) {
+        Dispatcher dispatcher(machine, ids, mode, 1, kAlone);
+        const auto starts = dispatcher.first_wave();
+        REQUIRE(starts.size() == 4);
+        for (const Start& start : starts) CHECK(start.next == (mode == Mode::Static ? start.tile + 4 : -1));
+        if (mode != Mode::Static) continue;
+        const Exit exits[] = {leave(starts[0], 100), leave(starts[2], 200)};
+        const auto second = dispatcher.follow(exits, 0);
+        REQUIRE(second.size() == 2);
+        CHECK(second[0].next == 8);   // after tile 4
+        CHECK(second[1].next == -1);  // after tile 6 there is none
+    }
+}

@@ -48,8 +48,9 @@ void Dispatcher::form_gangs(const Machine& machine) {
         gang.push_back(static_cast<std::int32_t>(sm));
         if (static_cast<int>(gang.size()) == cluster_) gangs_.push_back(std::exchange(gang, {}));
     }
-    // CTAs fill one GPC after the other, clusters do not: they go by SM ids, as the merges of static launches tell
-    // (traces/h200/live_groups.csv: with ids 2.6 % off in the mean, with GPCs one after the other 12, in turn 10).
+    // CTAs fill one GPC after the other, clusters do not: they go by SM ids, as the merges of static launches
+    // tell (traces/h200/live_groups.csv: with ids 2.6 % off in the mean, with GPCs one after the other 12, in
+    // turn 10).
     const auto position = [&](const Gang& gang) {
         const std::int32_t first = gang.front();
         return cluster_ > 1 ? first : machine.sms[static_cast<std::size_t>(first)].first_wave_position;

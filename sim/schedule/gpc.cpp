@@ -80,22 +80,20 @@ void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, s
     const std::int32_t index =
         local_sm_[static_cast<std::size_t>(sm)] * ctas_per_sm_ + global_slot % ctas_per_sm_;
     Slot& s = slot(index);
-    const bool goes_on = s.next == tile;
-    if (goes_on) {
-        s.previous = s.tile;
-    } else {
+    const bool goes_on = s.tiles.next == tile;
+    const std::int32_t previous = goes_on ? s.tiles.tile : -1;
+    if (!goes_on) {
         s = Slot{};
         s.load.tile = s.math.tile = s.done.tile = s.refill.tile = tile;
         s.loadable = work_.steps(tile);
     }
     s.resident = true;
-    s.tile = tile;
-    s.next = kernel_.epilogue_overlaps ? next : -1;
+    s.tiles = {previous, tile, kernel_.epilogue_overlaps ? next : -1};
     s.steps = s.loadable;
-    if (s.next >= 0) s.loadable += work_.steps(s.next);
+    if (s.tiles.next >= 0) s.loadable += work_.steps(s.tiles.next);
     s.cluster = cluster;
     s.pace = paces_.of(static_cast<std::size_t>(number_), tile);
-    enter_next_tile(s, s.load);
+    enter_next_tile(work_, s.tiles, s.load);
     push(time + from_ns(kernel_.prologue_ns), Kind::Begin, index);
 }
 
@@ -137,7 +135,8 @@ void Gpc::run_until(Picoseconds end) {
                 const int sm = sms_[static_cast<std::size_t>(sm_of(action.slot))];
                 const Picoseconds finished =
                     std::max(now, epilogue_until_[static_cast<std::size_t>(action.slot)]);
-                exits_.push_back({now, finished, sm * ctas_per_sm_ + action.slot % ctas_per_sm_, s.tile});
+                exits_.push_back(
+                    {now, finished, sm * ctas_per_sm_ + action.slot % ctas_per_sm_, s.tiles.tile});
                 s.resident = false;
                 break;
             }
@@ -214,7 +213,7 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
     const bool math = has_math(phase_of(s.math));
     s.issued = now;
     s.math_wait.issued(now, s.done.step == s.math.step);
-    advance(s, s.math);
+    advance(work_, s.tiles, s.math);
     if (math) {
         start_math(now, sm_of(index));
     } else if (s.done.step + 1 == s.math.step) {
@@ -250,7 +249,7 @@ void Gpc::refill(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const std::int64_t in_flight = kernel_.stages > 1 ? 1 : 0;
     const Picoseconds heard = now + cycles(machine_.latency.handshake_cycles);
-    for (; s.refill.step + in_flight < s.released; advance(s, s.refill)) {
+    for (; s.refill.step + in_flight < s.released; advance(work_, s.tiles, s.refill)) {
         if (has_math(phase_of(s.refill))) permit_load(heard, index);
     }
 }
@@ -289,7 +288,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
     const bool epilogue = phase.first_load == phase.first_store;
     const Picoseconds half = from_ns(kernel_.epilogue_ns / 2);
     s.last_done = now;
-    advance(s, s.done);
+    advance(work_, s.tiles, s.done);
     s.math_wait.retired();
     Picoseconds stored = now;
     if (phase.first_store < phase.end)
@@ -390,7 +389,7 @@ void Gpc::close_stage(std::int32_t index) {
     if (s.waiting && stage.missing == 0 && s.math.step == s.load.step) {
         push(stage.ready, Kind::StageReady, index);
     }
-    advance(s, s.load);
+    advance(work_, s.tiles, s.load);
 }
 
 // What is the same for all lines of a stage, worked out once.
@@ -494,24 +493,6 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
     }
     start += timing.busy(walk.requests[static_cast<std::size_t>(k)]);
     return sent;
-}
-
-void Gpc::advance(const Slot& s, Cursor& cursor) const {
-    ++cursor.step;
-    ++cursor.in_phase;
-    const auto phases = work_.program(cursor.tile);
-    while (cursor.phase < phases.size() && cursor.in_phase >= phases[cursor.phase].count) {
-        cursor.in_phase = 0;
-        ++cursor.phase;
-    }
-    enter_next_tile(s, cursor);
-}
-
-// From the end of a tile to the beginning of the next one, if there is one already.
-void Gpc::enter_next_tile(const Slot& s, Cursor& cursor) const {
-    if (cursor.phase < work_.program(cursor.tile).size()) return;
-    const std::int32_t next = cursor.tile == s.tile ? s.next : cursor.tile == s.previous ? s.tile : -1;
-    if (next >= 0) cursor = {next, cursor.step, 0, 0};
 }
 
 }  // namespace l2lens

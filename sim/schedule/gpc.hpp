@@ -24,6 +24,7 @@
 #include "memory/messages.hpp"
 #include "schedule/load_engine.hpp"
 #include "schedule/pace.hpp"
+#include "schedule/program_cursor.hpp"
 #include "schedule/request_sink.hpp"
 #include "schedule/tensor_cores.hpp"
 #include "schedule/wire.hpp"
@@ -109,29 +110,18 @@ private:
         Picoseconds ready = 0;
     };
 
-    // A position in what a slot does: its step `step` is step `in_phase` of phase `phase` of a tile's
-    // program.
-    struct Cursor {
-        std::int32_t tile = -1;
-        std::int64_t step = 0;
-        std::int64_t in_phase = 0;
-        std::uint32_t phase = 0;
-    };
-
     // A persistent CTA that loads across tiles keeps counting steps from one to the next.
     struct Slot {
         bool resident = false;
-        std::int32_t tile = -1;
-        std::int32_t previous = -1;  // the tile before it, and
-        std::int32_t next = -1;      // the one after it, where loads go on across tiles
+        TileChain tiles;
         MathWait math_wait;
         double pace = 1;             // what its math takes of the mean
         std::int64_t steps = 0;      // up to the tile's end
         std::int64_t loadable = 0;   // up to the next one's
         std::int64_t permitted = 0;  // steps for which there is a stage
-        Cursor load;                 // next step to load
-        Cursor math;                 // next step to issue
-        Cursor done;                 // next step to retire
+        ProgramCursor load;          // next step to load
+        ProgramCursor math;          // next step to issue
+        ProgramCursor done;          // next step to retire
         bool waiting = false;        // for a stage
         ClusterPlace cluster;
         // Lines of boxes none of which is simulated: the next simulated ones take their turns at the port.
@@ -139,7 +129,7 @@ private:
         int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on
         std::int64_t released = 0;    // steps whose successors have been told so
-        Cursor refill;                // warp-specialized: next step whose stage is to be freed
+        ProgramCursor refill;         // warp-specialized: next step whose stage is to be freed
         Picoseconds issued = 0;       // issue time of the last issued step
         Picoseconds last_done = 0;
         std::array<Stage, kMaxStages> stages;
@@ -174,11 +164,9 @@ private:
     std::int32_t send(Picoseconds& start, int sm, std::int32_t walk, std::int64_t k, Request prototype);
     SectorMask take_from_l1(const PlacedLine& line, L1Cache& l1, const BoxWalk& box, Request& request);
 
-    const Work::Phase& phase_of(const Cursor& cursor) const {
+    const Work::Phase& phase_of(const ProgramCursor& cursor) const {
         return work_.program(cursor.tile)[cursor.phase];
     }
-    void advance(const Slot& slot, Cursor& cursor) const;
-    void enter_next_tile(const Slot& slot, Cursor& cursor) const;
     bool wants_more_loads(const Slot& s) const {
         return s.load.step + s.loads_due < std::min(s.permitted, s.loadable);
     }
@@ -193,7 +181,7 @@ private:
     // The same for those that receive what it loads for `axis` (0: rows, 1: columns).
     template <class Body>
     void for_each_receiver(std::int32_t index, int axis, Body&& body);
-    std::size_t ring_of(const Cursor& cursor) const {
+    std::size_t ring_of(const ProgramCursor& cursor) const {
         return static_cast<std::size_t>(cursor.step % kernel_.stages);
     }
     Slot& slot(std::int32_t index) { return slots_[static_cast<std::size_t>(index)]; }

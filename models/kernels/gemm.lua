@@ -97,7 +97,7 @@ function kernel(p, gpu)
         -- steps would take 10 to 25 % less than recorded (tiles of 128 rows and more; of 64 rows they come 7 to 20 % late).
         prologue_ns = p.mode == "static" and 0 or 600,
         epilogue_ns = 700,
-        epilogue_overlaps = p.mode == "static" and specialized,
+        epilogue_overlaps = p.mode ~= "grid" and specialized,
         program = function(tm, tn)
             local rank_m, rank_n = tm % p.cluster_m, tn % p.cluster_n
             -- At the edge of the grid a cluster has fewer CTAs.

@@ -34,6 +34,7 @@ Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> lau
     const std::size_t places = gangs_.size() * static_cast<std::size_t>(ctas_per_sm);
     occupancy_.resize(places);
     static_next_.assign(places, -1);
+    drawn_.assign(places, -1);
     for (std::size_t i = 0; i < first_places_.size(); ++i) {
         static_next_[static_cast<std::size_t>(first_places_[i])] = static_cast<std::int64_t>(i);
     }
@@ -107,8 +108,7 @@ std::vector<Start> Dispatcher::first_wave() {
 
 std::vector<Start> Dispatcher::follow(std::span<const Exit> exits, Picoseconds not_before) {
     for (const Exit& exit : exits) {
-        const std::int32_t gang = gang_of_sm_[static_cast<std::size_t>(exit.slot / ctas_per_sm_)];
-        const std::int32_t place = gang * ctas_per_sm_ + exit.slot % ctas_per_sm_;
+        const std::int32_t place = place_of_slot(exit.slot);
         Occupancy& there = occupancy_[static_cast<std::size_t>(place)];
         there.last_exit = std::max(there.last_exit, exit.time);
         if (--there.ctas == 0) free_.push({there.last_exit, place});
@@ -117,7 +117,7 @@ std::vector<Start> Dispatcher::follow(std::span<const Exit> exits, Picoseconds n
     while (!free_.empty()) {
         const FreePlace free = free_.top();
         free_.pop();
-        const std::int64_t cluster = next_cluster(free.place);
+        const std::int64_t cluster = take_cluster(free.place);
         if (cluster < 0) continue;
         launched_ += cluster_;
         const Picoseconds time = std::max(start_time(cluster, free.time), not_before);
@@ -126,6 +126,32 @@ std::vector<Start> Dispatcher::follow(std::span<const Exit> exits, Picoseconds n
             free_.push({time, free.place});  // all no-ops
     }
     return starts;
+}
+
+std::vector<Next> Dispatcher::draw(std::span<const Draw> draws) {
+    std::vector<Next> known;
+    if (mode_ != Mode::Dynamic) return known;
+    std::vector<Draw> in_order(draws.begin(), draws.end());
+    std::sort(in_order.begin(), in_order.end(), [](const Draw& a, const Draw& b) {
+        return a.time != b.time ? a.time < b.time : a.slot < b.slot;
+    });
+    for (const Draw& draw : in_order) {
+        const std::int32_t place = place_of_slot(draw.slot);
+        const std::int64_t cluster = next_cluster(place);
+        if (cluster < 0) continue;
+        drawn_[static_cast<std::size_t>(place)] = cluster;
+        const auto tiles =
+            launches_.subspan(static_cast<std::size_t>(cluster * cluster_), static_cast<std::size_t>(cluster_));
+        if (!std::all_of(tiles.begin(), tiles.end(), [](std::int32_t tile) { return tile >= 0; })) continue;
+        const Gang& gang = gangs_[static_cast<std::size_t>(place / ctas_per_sm_)];
+        for (std::size_t rank = 0; rank < tiles.size(); ++rank)
+            known.push_back({draw.time, gang[rank] * ctas_per_sm_ + place % ctas_per_sm_, tiles[rank]});
+    }
+    return known;
+}
+
+std::int32_t Dispatcher::place_of_slot(std::int32_t slot) const {
+    return gang_of_sm_[static_cast<std::size_t>(slot / ctas_per_sm_)] * ctas_per_sm_ + slot % ctas_per_sm_;
 }
 
 void Dispatcher::start_cluster(std::int64_t cluster, std::int32_t place, Picoseconds time,
@@ -171,6 +197,12 @@ std::int64_t Dispatcher::settled_next(std::int32_t place) const {
 // When a cluster begins in a place that is free from `free` on.
 Picoseconds Dispatcher::start_time(std::int64_t cluster, Picoseconds free) const {
     return recorded_ != nullptr ? std::max(recorded_stay(cluster)->start, free) : free + gap_;
+}
+
+// What the place has drawn, or the next one.
+std::int64_t Dispatcher::take_cluster(std::int32_t place) {
+    const std::int64_t drawn = std::exchange(drawn_[static_cast<std::size_t>(place)], -1);
+    return drawn >= 0 ? drawn : next_cluster(place);
 }
 
 std::int64_t Dispatcher::next_cluster(std::int32_t place) {

@@ -36,6 +36,13 @@ struct Start {
     std::int32_t next = -1;  // the tile that follows in this slot, where that is settled
 };
 
+// The tile that a slot takes when it is through with its own.
+struct Next {
+    Picoseconds time;  // when it was drawn
+    std::int32_t slot;
+    std::int32_t tile;
+};
+
 class Dispatcher {
 public:
     // launches[id] is a program, or -1 for a no-op CTA, which holds its place for a moment and leaves.
@@ -49,6 +56,10 @@ public:
 
     // CTAs that follow those that have left; none starts before `not_before`.
     std::vector<Start> follow(std::span<const Exit> exits, Picoseconds not_before);
+
+    // What those draw whose CTAs load ahead of their math: in a dynamic launch, where they take it when they
+    // leave. To be asked for before follow() of the same moment.
+    std::vector<Next> draw(std::span<const Draw> draws);
 
     // CTAs launched so far, no-op ones included.
     std::int64_t launched() const { return launched_; }
@@ -75,6 +86,8 @@ private:
     void queue_recorded();
     const CtaStay* recorded_stay(std::int64_t cluster) const;  // nullptr: nothing but no-op CTAs
     std::int64_t next_cluster(std::int32_t place);             // -1: none left
+    std::int64_t take_cluster(std::int32_t place);
+    std::int32_t place_of_slot(std::int32_t slot) const;
     std::int64_t settled_next(std::int32_t place) const;       // -1: none, or not known yet
     Picoseconds start_time(std::int64_t cluster, Picoseconds free) const;
     void start_cluster(std::int64_t cluster, std::int32_t place, Picoseconds time,
@@ -90,6 +103,7 @@ private:
     std::vector<std::int32_t> gang_of_sm_;    // -1: an SM left over
     std::vector<std::int32_t> first_places_;  // in launch order
     std::vector<std::int64_t> static_next_;   // per place
+    std::vector<std::int64_t> drawn_;         // per place: its next cluster, or -1
     std::vector<Occupancy> occupancy_;        // per place
     const LaunchSchedule* recorded_ = nullptr;
     std::vector<std::deque<std::int64_t>> queues_;  // recorded: clusters of each gang, by their start

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "kernel/residency.hpp"
@@ -74,11 +75,9 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
     set_cycle(1000.0 / machine.clock.sm_max_ghz);
 }
 
-void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, std::int32_t next,
+void Gpc::start(Picoseconds time, std::int32_t global, std::int32_t tile, std::int32_t next,
                 ClusterPlace cluster) {
-    const int sm = global_slot / ctas_per_sm_;
-    const std::int32_t index =
-        local_sm_[static_cast<std::size_t>(sm)] * ctas_per_sm_ + global_slot % ctas_per_sm_;
+    const std::int32_t index = local_slot(global);
     Slot& s = slot(index);
     const bool goes_on = s.tiles.next == tile;
     const std::int32_t previous = goes_on ? s.tiles.tile : -1;
@@ -94,7 +93,36 @@ void Gpc::start(Picoseconds time, std::int32_t global_slot, std::int32_t tile, s
     s.cluster = cluster;
     s.pace = paces_.of(static_cast<std::size_t>(number_), tile);
     enter_next_tile(work_, s.tiles, s.load);
-    push(time + from_ns(kernel_.prologue_ns), Kind::Begin, index);
+    push(time + (goes_on ? 0 : from_ns(kernel_.prologue_ns)), Kind::Begin, index);
+    draw_if_due(time, index);
+}
+
+void Gpc::announce(Picoseconds time, std::int32_t global, std::int32_t tile) {
+    const std::int32_t index = local_slot(global);
+    Slot& s = slot(index);
+    s.announced = tile;
+    s.announced_at = time;
+    push(time, Kind::Announce, index);
+}
+
+// Unless the CTA was through with its tile before and has begun the next one without it.
+void Gpc::on_announced(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    if (s.announced < 0 || now < s.announced_at) return;
+    s.tiles.next = std::exchange(s.announced, -1);
+    s.loadable += work_.steps(s.tiles.next);
+    for (ProgramCursor* cursor : {&s.load, &s.math, &s.done, &s.refill})
+        enter_next_tile(work_, s.tiles, *cursor);
+    release_if_due(now, index);
+    while (wants_more_loads(s)) want_loads(now, index);
+}
+
+// All of the tile's loads have left, and what comes next is not known.
+void Gpc::draw_if_due(Picoseconds now, std::int32_t index) {
+    const Slot& s = slot(index);
+    if (!kernel_.epilogue_overlaps || s.load.step < s.loadable || s.tiles.next >= 0) return;
+    const bool first_of_cluster = (s.cluster.members & ((1u << s.cluster.rank) - 1)) == 0;
+    if (first_of_cluster) draws_.push_back({now, global_slot(index)});
 }
 
 void Gpc::receive(const Answer& answer) {
@@ -121,6 +149,9 @@ void Gpc::run_until(Picoseconds end) {
             case Kind::Begin:
                 begin(now, action.slot);
                 break;
+            case Kind::Announce:
+                on_announced(now, action.slot);
+                break;
             case Kind::StageReady:
                 try_issue(now, action.slot);
                 break;
@@ -132,11 +163,9 @@ void Gpc::run_until(Picoseconds end) {
                 break;
             case Kind::Exit: {
                 Slot& s = slot(action.slot);
-                const int sm = sms_[static_cast<std::size_t>(sm_of(action.slot))];
                 const Picoseconds finished =
                     std::max(now, epilogue_until_[static_cast<std::size_t>(action.slot)]);
-                exits_.push_back(
-                    {now, finished, sm * ctas_per_sm_ + action.slot % ctas_per_sm_, s.tiles.tile});
+                exits_.push_back({now, finished, global_slot(action.slot), s.tiles.tile});
                 s.resident = false;
                 break;
             }
@@ -219,18 +248,18 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
     } else if (s.done.step + 1 == s.math.step) {
         retire(now, index);
     }
-    release_if_due(index);
+    release_if_due(now, index);
 }
 
 // The CTA goes on past step k when k is issued and k-1 has retired: one step computes while the next is
 // prepared. With a single stage, k itself must have retired.
-void Gpc::release_if_due(std::int32_t index) {
+void Gpc::release_if_due(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const bool last = s.to_release + 1 >= s.loadable;
     const std::int64_t retired = s.to_release + (kernel_.stages == 1 ? 1 : 0);
     if (last || s.to_release >= s.math.step || s.done.step < retired) return;
     ++s.to_release;
-    push(std::max(s.issued, s.last_done) + release(), Kind::Release, index);
+    push(std::max({now, s.issued, s.last_done}) + release(), Kind::Release, index);
 }
 
 void Gpc::on_release(Picoseconds now, std::int32_t index) {
@@ -301,7 +330,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase))
         permit_load(now + release() + cycles(machine_.latency.handshake_cycles), index);
-    release_if_due(index);
+    release_if_due(now, index);
 }
 
 // One more stage is free in this CTA.
@@ -321,7 +350,7 @@ void Gpc::want_loads(Picoseconds now, std::int32_t index) {
     for_each_member(index, [&](std::int32_t member) { open_stage(now, member); });
     const Picoseconds heard = now + cycles(machine_.latency.sm_to_sm_cycles);  // by the others
     for_each_member(index, [&](std::int32_t member) { issue_loads(member == index ? now : heard, member); });
-    for_each_member(index, [&](std::int32_t member) { close_stage(member); });
+    for_each_member(index, [&](std::int32_t member) { close_stage(now, member); });
 }
 
 void Gpc::open_stage(Picoseconds now, std::int32_t index) {
@@ -374,7 +403,7 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
     engine.end_load(start);
 }
 
-void Gpc::close_stage(std::int32_t index) {
+void Gpc::close_stage(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     Stage& stage = s.stages[ring_of(s.load)];
     s.uncharged += stage.requests;
@@ -390,6 +419,7 @@ void Gpc::close_stage(std::int32_t index) {
         push(stage.ready, Kind::StageReady, index);
     }
     advance(work_, s.tiles, s.load);
+    draw_if_due(now, index);
 }
 
 // What is the same for all lines of a stage, worked out once.

@@ -52,6 +52,12 @@ struct Exit {
     std::int32_t tile;
 };
 
+// A persistent CTA that has loaded its tile and is free to load the next one: its cluster's first CTA says so.
+struct Draw {
+    Picoseconds time;
+    std::int32_t slot;  // global
+};
+
 // What the SMs asked for, over all lanes; the lanes know only the simulated share.
 struct Demand {
     std::uint64_t load_sectors = 0;
@@ -71,6 +77,8 @@ public:
     // the one after it, as far as that is known (-1).
     void start(Picoseconds time, std::int32_t slot, std::int32_t tile, std::int32_t next,
                ClusterPlace cluster);
+    // The tile that follows in the slot, known at `time`: its loads may leave.
+    void announce(Picoseconds time, std::int32_t slot, std::int32_t tile);
     void receive(const Answer& answer);
     void run_until(Picoseconds end);
     bool idle() const { return wheel_.empty(); }
@@ -81,6 +89,7 @@ public:
     // What it asked of each lane since it was last asked: handed over for as many empty lists.
     void swap_requests(std::vector<std::vector<Request>>& empty) { requests_.swap(empty); }
     std::vector<Exit>& exits() { return exits_; }
+    std::vector<Draw>& draws() { return draws_; }
     const Demand& demand() const { return demand_; }
 
     // From now on keeps a list of the boxes it issues, for a RequestSink.
@@ -88,7 +97,7 @@ public:
     std::vector<BoxIssue>& issued() { return issued_; }
 
 private:
-    enum class Kind : std::uint8_t { Answer, Begin, StageReady, Release, MathDone, Exit };
+    enum class Kind : std::uint8_t { Answer, Begin, Announce, StageReady, Release, MathDone, Exit };
 
     struct Action {
         Kind kind;
@@ -114,6 +123,8 @@ private:
     struct Slot {
         bool resident = false;
         TileChain tiles;
+        std::int32_t announced = -1;     // the next tile, from `announced_at` on
+        Picoseconds announced_at = 0;
         MathWait math_wait;
         double pace = 1;             // what its math takes of the mean
         std::int64_t steps = 0;      // up to the tile's end
@@ -145,8 +156,10 @@ private:
     void on_answer(Picoseconds now, const Action& answer);
     void land(std::int32_t slot, int ring, Picoseconds now, const Action& answer);
     void begin(Picoseconds now, std::int32_t slot);
+    void on_announced(Picoseconds now, std::int32_t index);
+    void draw_if_due(Picoseconds now, std::int32_t index);
     void try_issue(Picoseconds now, std::int32_t index);
-    void release_if_due(std::int32_t index);
+    void release_if_due(Picoseconds now, std::int32_t index);
     void on_release(Picoseconds now, std::int32_t index);
     void refill(Picoseconds now, std::int32_t index);
     void start_math(Picoseconds now, int sm);
@@ -156,7 +169,7 @@ private:
     void want_loads(Picoseconds now, std::int32_t index);
     void open_stage(Picoseconds now, std::int32_t index);
     void issue_loads(Picoseconds now, std::int32_t index);
-    void close_stage(std::int32_t index);
+    void close_stage(Picoseconds now, std::int32_t index);
     void weigh(Stage& stage, float weight) const;
     Picoseconds port_turn(float weight, int sectors) const;
     Picoseconds issue_stores(Picoseconds now, Picoseconds at, std::int32_t index, const Work::Phase& phase,
@@ -175,6 +188,13 @@ private:
     // From a step's math to the loads of a later one.
     Picoseconds release() const { return cycles(machine_.latency.release_cycles + kernel_.release_cycles); }
     int sm_of(std::int32_t slot) const { return slot / ctas_per_sm_; }
+    std::int32_t local_slot(std::int32_t global) const {
+        return local_sm_[static_cast<std::size_t>(global / ctas_per_sm_)] * ctas_per_sm_ +
+               global % ctas_per_sm_;
+    }
+    std::int32_t global_slot(std::int32_t local) const {
+        return sms_[static_cast<std::size_t>(sm_of(local))] * ctas_per_sm_ + local % ctas_per_sm_;
+    }
     // Calls body(slot) for the CTAs of index's cluster, itself included.
     template <class Body>
     void for_each_member(std::int32_t index, Body&& body);
@@ -206,6 +226,7 @@ private:
     EventWheel<Action> wheel_;
     std::vector<std::vector<Request>> requests_;  // per lane
     std::vector<Exit> exits_;
+    std::vector<Draw> draws_;
     bool observed_ = false;
     std::vector<BoxIssue> issued_;
     RandomStream random_;

@@ -31,6 +31,7 @@ Simulation::Simulation(const Machine& machine, const Kernel& kernel, std::span<c
     answers_.assign(lanes_.size(), std::vector<std::vector<Answer>>(gpcs));
     requests_.assign(gpcs, std::vector<std::vector<Request>>(lanes_.size()));
     starts_.resize(gpcs);
+    announced_.resize(gpcs);
 }
 
 SimulationResult Simulation::run(Executor& executor) {
@@ -149,6 +150,9 @@ void Simulation::run_gpc(std::size_t number) {
         for (const Answer& answer : of_lane[number]) gpc.receive(answer);
         of_lane[number].clear();
     }
+    for (const Next& next : announced_[number])
+        gpc.announce(next.time + from_ns(running_.kernel->prologue_ns), next.slot, next.tile);
+    announced_[number].clear();
     for (const Start& s : starts_[number]) gpc.start(s.time, s.slot, s.tile, s.next, s.cluster);
     starts_[number].clear();
     gpc.run_until(now_);
@@ -176,7 +180,8 @@ bool Simulation::all_idle() const {
         return std::all_of(of_unit.begin(), of_unit.end(), empty);
     };
     return std::all_of(gpcs_.begin(), gpcs_.end(), idle) && std::all_of(lanes_.begin(), lanes_.end(), idle) &&
-           all_empty(starts_) && std::all_of(answers_.begin(), answers_.end(), all_empty) &&
+           all_empty(starts_) && all_empty(announced_) &&
+           std::all_of(answers_.begin(), answers_.end(), all_empty) &&
            std::all_of(requests_.begin(), requests_.end(), all_empty);
 }
 
@@ -187,8 +192,17 @@ void Simulation::show_issued() {
     }
 }
 
-// Hands the slots that became free on.
+// Hands out what CTAs draw that load ahead, and hands the slots that became free on.
 void Simulation::refill() {
+    std::vector<Draw> draws;
+    for (auto& gpc : gpcs_) {
+        draws.insert(draws.end(), gpc->draws().begin(), gpc->draws().end());
+        gpc->draws().clear();
+    }
+    for (const Next& next : dispatcher_->draw(draws)) {
+        work_->acquire(next.tile);
+        announced_[gpc_of(next.slot)].push_back({std::max(next.time, now_), next.slot, next.tile});
+    }
     std::vector<Exit> exits;
     for (auto& gpc : gpcs_) {
         exits.insert(exits.end(), gpc->exits().begin(), gpc->exits().end());
@@ -209,8 +223,7 @@ void Simulation::start(std::span<const Start> starts) {
         work_->acquire(s.tile);
         if (s.next >= 0) work_->acquire(s.next);
         activity_->began(sm_of(s.slot), s.time);
-        const int gpc = machine_.sms[sm_of(s.slot)].gpc;
-        starts_[static_cast<std::size_t>(gpc)].push_back(s);
+        starts_[gpc_of(s.slot)].push_back(s);
         if (options_.record_schedule)
             stays_[static_cast<std::size_t>(s.tile)] = {s.slot / running_.ctas_per_sm, s.time, 0};
     }

@@ -88,6 +88,9 @@ private:
     void show_issued();
     void start(std::span<const Start> starts);
     void follow_power(Picoseconds launched_at);
+    std::size_t gpc_of(std::int32_t slot) const {
+        return static_cast<std::size_t>(machine_.sms[sm_of(slot)].gpc);
+    }
     std::size_t sm_of(std::int32_t slot) const {
         return static_cast<std::size_t>(slot / running_.ctas_per_sm);
     }
@@ -109,6 +112,7 @@ private:
     std::vector<std::vector<std::vector<Answer>>> answers_;    // of a lane, to each GPC
     std::vector<std::vector<std::vector<Request>>> requests_;  // of a GPC, to each lane
     std::vector<std::vector<Start>> starts_;                   // of CTAs, on each GPC
+    std::vector<std::vector<Next>> announced_;                 // what CTAs have drawn, on each GPC
     std::unique_ptr<Dispatcher> dispatcher_;
     RequestSink* sink_ = nullptr;  // of this launch
     std::function<void(Picoseconds, const Events&)> counted_;

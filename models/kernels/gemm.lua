@@ -76,9 +76,9 @@ function kernel(p, gpu)
         title = string.format("gemm %dx%dx%d %s %s, tile %dx%dx%d, %d stages", m, n, k, p.dtype, p.layout, bm, bn, bk, p.stages),
         grid = {{"m", tiles_m}, {"n", tiles_n}},
         stages = p.stages,
-        -- What Triton's loop takes between a step's math and the loads of a later one: barriers, addresses, one thread that
-        -- sends them. Launches of two stages and persistent ones tell; 130 to 190 fit the rows of gemm_more.csv to fit.
-        release_cycles = specialized and 0 or 130,
+        -- What Triton's loop takes between a step's MMAs, when they are handed over, and the loads of a later one: barriers,
+        -- addresses, one thread that sends them. 60 and 90 fit the rows of gemm_more.csv to fit best, of 60, 90 and 130.
+        release_cycles = specialized and 0 or 60,
         -- With it, tiles that a GPC begins together part by 0.16 % of their time from each to the next, as was recorded of
         -- the warp-specialized kernel; waiting alone parts them by 0.05 (traces/h200/gemm_schedules.csv). Triton's kernel was
         -- not recorded so; that its CTAs do the same is supposed.
@@ -93,11 +93,15 @@ function kernel(p, gpu)
         registers = registers,
         shared_memory = shared_memory,
         cluster = {p.cluster_m, p.cluster_n},
-        -- A producer warp runs ahead into the next tile. Triton's kernel is taken not to: if it did, its launches of few
-        -- steps would take 10 to 25 % less than recorded (tiles of 128 rows and more; of 64 rows they come 7 to 20 % late).
+        -- A producer warp runs ahead into the next tile, which it draws in a dynamic launch. Triton's kernel is taken not to:
+        -- if it did, its launches of few steps would take 10 to 25 % less than recorded (tiles of 128 rows and more; of 64
+        -- rows they come 7 to 20 % late).
         prologue_ns = p.mode == "static" and 0 or 600,
-        epilogue_ns = 700,
+        -- The warp-specialized kernel's: a change of tiles takes 1755, 2025 and 2490 cycles of 64x128, 128x128 and 128x256 tiles
+        -- (gemm_k.csv), so 900 ns and what does not fit the buffers of C.
+        epilogue_ns = specialized and 900 or 700,
         epilogue_overlaps = p.mode ~= "grid" and specialized,
+        store_buffer = specialized and own_c - 2048 or 0,
         program = function(tm, tn)
             local rank_m, rank_n = tm % p.cluster_m, tn % p.cluster_n
             -- At the edge of the grid a cluster has fewer CTAs.

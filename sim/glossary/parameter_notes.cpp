@@ -39,6 +39,9 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"sm.tensor_8bit", "cycles of a step = its flops / sm.tensor_8bit", "QGMMA, IMMA", "math_rate"},
     {"sm.tensor_tf32", "cycles of a step = its flops / sm.tensor_tf32", "wgmma .tf32", "math_rate"},
 
+    {"sm.mma_issue", "loads behind a step leave sm.mma_issue * the math of its warpgroup after it is issued, or when the step before has retired",
+     "wgmma.mma_async of a step, asynchronous", "Gpc::try_issue"},
+
     {"sm.l1", "L1 = what of sm.l1 the CTAs' shared memory leaves, when sm.l1_holds_shared",
      "unified L1/shared memory (NVIDIA); vL1D, TCP (AMD)", "L1Cache, from Gpc::take_from_l1"},
     {"sm.l1_holds_shared", "true: L1 = sm.l1 - shared memory as the driver configures it",

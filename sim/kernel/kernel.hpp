@@ -114,6 +114,8 @@ struct Kernel {
     // Loads go on into the SM's next tile as stages become free, whose math waits for the epilogue:
     // persistent loops that prefetch across tiles.
     bool epilogue_overlaps = false;
+    // There: what of a tile's stores waits in buffers of its own while the next tile's math goes on.
+    std::int64_t store_buffer_bytes = 0;
     double release_cycles = 0;      // of a step's loop, beyond the machine's latency.release
     double math_jitter_cycles = 0;  // uniform, per step
     // Standard deviation of the paces of CTAs that do the same, as a share of the mean: what a step's math

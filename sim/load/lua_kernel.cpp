@@ -33,6 +33,7 @@ const std::vector<std::string> kKernelFields{"title",
                                              "prologue_ns",
                                              "epilogue_ns",
                                              "epilogue_overlaps",
+                                             "store_buffer",
                                              "release_cycles",
                                              "math_jitter_cycles",
                                              "pace_spread",
@@ -296,6 +297,7 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     kernel.prologue_ns = number_field(lua, index, "prologue_ns", kPrologueNs);
     kernel.epilogue_ns = number_field(lua, index, "epilogue_ns", kEpilogueNs);
     kernel.epilogue_overlaps = flag_field(lua, index, "epilogue_overlaps");
+    kernel.store_buffer_bytes = whole_field(lua, index, "store_buffer", 0, 0, std::int64_t{1} << 40);
     kernel.release_cycles = number_field(lua, index, "release_cycles", 0);
     kernel.math_jitter_cycles = number_field(lua, index, "math_jitter_cycles", 0);
     kernel.pace_spread = number_field(lua, index, "pace_spread", 0);

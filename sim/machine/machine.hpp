@@ -56,6 +56,8 @@ struct Machine {
         double tensor_flops_per_cycle_tf32 = 0;
         std::int64_t l1_bytes = 0;     // data cache for plain loads; 0: none is modelled
         bool l1_holds_shared = false;  // shared memory is taken out of it
+        // After which share of a step's math a warpgroup has handed all of it to the tensor cores.
+        double mma_issue = 0;
     } sm;
 
     struct L2 {

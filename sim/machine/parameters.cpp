@@ -72,6 +72,8 @@ const std::vector<ParameterInfo> kTable = {
      "the same for fp8 or int8; 0 when there is none", at<&M::sm, &Sm_::tensor_flops_per_cycle_8bit>},
     {"sm.tensor_tf32", "flops/cycle", 0, kBig,
      "the same for tf32; 0 when there is none", at<&M::sm, &Sm_::tensor_flops_per_cycle_tf32>},
+    {"sm.mma_issue", "", 0, 1,
+     "after which share of a step's math a warpgroup has handed all of it to the tensor cores", at<&M::sm, &Sm_::mma_issue>, 1, kOptional},
     {"sm.l1", "KiB", 0, 4096,
      "data cache of an SM for plain loads; 0 when none is modelled", at<&M::sm, &Sm_::l1_bytes>, kKiB, kOptional},
     {"sm.l1_holds_shared", "", 0, 1,

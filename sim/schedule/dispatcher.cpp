@@ -8,6 +8,22 @@
 #include "base/error.hpp"
 
 namespace l2lens {
+namespace {
+
+// How many SMs the first wave takes before all others of their GPC, to which it comes back in its turn: a
+// unit apart to the hardware (H200: SMs 124 to 131, traces/h200/topology.csv).
+int sms_apart(const Machine& machine) {
+    std::vector<int> gpc_of_position(machine.sms.size());
+    for (const Sm& sm : machine.sms)
+        gpc_of_position[static_cast<std::size_t>(sm.first_wave_position)] = sm.gpc;
+    const auto others = std::find_if(gpc_of_position.begin(), gpc_of_position.end(),
+                                     [&](int gpc) { return gpc != gpc_of_position.front(); });
+    const bool comes_back =
+        std::find(others, gpc_of_position.end(), gpc_of_position.front()) != gpc_of_position.end();
+    return comes_back ? static_cast<int>(others - gpc_of_position.begin()) : 0;
+}
+
+}  // namespace
 
 Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> launches, Mode mode,
                        int ctas_per_sm, int cluster, const LaunchSchedule* recorded)
@@ -49,12 +65,12 @@ void Dispatcher::form_gangs(const Machine& machine) {
         gang.push_back(static_cast<std::int32_t>(sm));
         if (static_cast<int>(gang.size()) == cluster_) gangs_.push_back(std::exchange(gang, {}));
     }
-    // CTAs fill one GPC after the other, clusters do not: they go by SM ids, as the merges of static launches
-    // tell (traces/h200/live_groups.csv: with ids 2.6 % off in the mean, with GPCs one after the other 12, in
-    // turn 10).
+    // CTAs fill one GPC after the other, clusters go by SM ids; both begin with the SMs that are apart.
+    const int apart = sms_apart(machine);
     const auto position = [&](const Gang& gang) {
         const std::int32_t first = gang.front();
-        return cluster_ > 1 ? first : machine.sms[static_cast<std::size_t>(first)].first_wave_position;
+        const int in_first_wave = machine.sms[static_cast<std::size_t>(first)].first_wave_position;
+        return cluster_ == 1 || in_first_wave < apart ? in_first_wave : apart + first;
     };
     std::sort(gangs_.begin(), gangs_.end(),
               [&](const Gang& a, const Gang& b) { return position(a) < position(b); });
@@ -140,8 +156,8 @@ std::vector<Next> Dispatcher::draw(std::span<const Draw> draws) {
         const std::int64_t cluster = next_cluster(place);
         if (cluster < 0) continue;
         drawn_[static_cast<std::size_t>(place)] = cluster;
-        const auto tiles =
-            launches_.subspan(static_cast<std::size_t>(cluster * cluster_), static_cast<std::size_t>(cluster_));
+        const auto tiles = launches_.subspan(static_cast<std::size_t>(cluster * cluster_),
+                                             static_cast<std::size_t>(cluster_));
         if (!std::all_of(tiles.begin(), tiles.end(), [](std::int32_t tile) { return tile >= 0; })) continue;
         const Gang& gang = gangs_[static_cast<std::size_t>(place / ctas_per_sm_)];
         for (std::size_t rank = 0; rank < tiles.size(); ++rank)

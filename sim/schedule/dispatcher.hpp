@@ -10,7 +10,8 @@
 // Where the hardware deals CTAs to the partitions in turn (launch.round_robin), a free place takes the next
 // launch of its own partition.
 // A cluster is launched as one: its CTAs sit on neighbouring SMs of a GPC, start together, and their place is
-// free when the last of them has left. The first wave's clusters go by SM ids, from one GPC to the next.
+// free when the last of them has left. The first wave's clusters go by SM ids, from one GPC to the next
+// (traces/h200/cluster_schedules.csv).
 #pragma once
 
 #include <cstdint>
@@ -88,7 +89,7 @@ private:
     std::int64_t next_cluster(std::int32_t place);             // -1: none left
     std::int64_t take_cluster(std::int32_t place);
     std::int32_t place_of_slot(std::int32_t slot) const;
-    std::int64_t settled_next(std::int32_t place) const;       // -1: none, or not known yet
+    std::int64_t settled_next(std::int32_t place) const;  // -1: none, or not known yet
     Picoseconds start_time(std::int64_t cluster, Picoseconds free) const;
     void start_cluster(std::int64_t cluster, std::int32_t place, Picoseconds time,
                        std::vector<Start>& starts);

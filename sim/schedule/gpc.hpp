@@ -52,7 +52,8 @@ struct Exit {
     std::int32_t tile;
 };
 
-// A persistent CTA that has loaded its tile and is free to load the next one: its cluster's first CTA says so.
+// A persistent CTA that has loaded its tile and is free to load the next one: its cluster's first CTA says
+// so.
 struct Draw {
     Picoseconds time;
     std::int32_t slot;  // global
@@ -123,7 +124,7 @@ private:
     struct Slot {
         bool resident = false;
         TileChain tiles;
-        std::int32_t announced = -1;     // the next tile, from `announced_at` on
+        std::int32_t announced = -1;  // the next tile, from `announced_at` on
         Picoseconds announced_at = 0;
         MathWait math_wait;
         double pace = 1;             // what its math takes of the mean
@@ -141,7 +142,7 @@ private:
         std::int64_t to_release = 0;  // next step whose successor may go on
         std::int64_t released = 0;    // steps whose successors have been told so
         ProgramCursor refill;         // warp-specialized: next step whose stage is to be freed
-        Picoseconds issued = 0;       // issue time of the last issued step
+        Picoseconds issued = 0;       // when the last issued step was with the tensor cores
         Picoseconds last_done = 0;
         std::array<Stage, kMaxStages> stages;
     };
@@ -165,6 +166,7 @@ private:
     void start_math(Picoseconds now, int sm);
     void on_math_done(Picoseconds now, std::int32_t index);
     void retire(Picoseconds now, std::int32_t index);
+    Picoseconds end_of_epilogue(Picoseconds now, Picoseconds half, Picoseconds stored) const;
     void permit_load(Picoseconds now, std::int32_t index);
     void want_loads(Picoseconds now, std::int32_t index);
     void open_stage(Picoseconds now, std::int32_t index);
@@ -214,6 +216,7 @@ private:
     const int ctas_per_sm_;
     double cycle_ = 1000;
     double math_rate_ = 1;                // flops per SM cycle
+    double mma_issue_per_flop_ = 0;       // SM cycles for which a warpgroup hands its MMAs over
     Picoseconds port_free_ = 0;           // of the port
     std::vector<int> sms_;                // SM ids
     std::vector<std::int32_t> local_sm_;  // SM id -> place in sms_

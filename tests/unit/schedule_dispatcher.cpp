@@ -174,7 +174,7 @@ TEST_CASE("Fewer CTAs than SMs leave the last SMs of the order idle") {
     }
 }
 
-TEST_CASE("The first wave's clusters go by SM ids") {
+TEST_CASE("The first wave's clusters go by SM ids, after the SMs that are apart") {
     const Machine machine = load_machine("h200");
     const auto ids = launches(132);
     Dispatcher dispatcher(machine, ids, Mode::Grid, 1, 2);
@@ -186,8 +186,9 @@ TEST_CASE("The first wave's clusters go by SM ids") {
         const Start& second = starts[2 * cluster + 1];
         CHECK(machine.sms[static_cast<std::size_t>(first.slot)].gpc ==
               machine.sms[static_cast<std::size_t>(second.slot)].gpc);
-        if (cluster > 0) CHECK(first.slot > starts[2 * cluster - 2].slot);
-        if (cluster < 8) gpcs_of_the_first.insert(machine.sms[static_cast<std::size_t>(first.slot)].gpc);
+        CHECK((first.slot >= 124) == (cluster < 4));
+        if (cluster > 4) CHECK(first.slot > starts[2 * cluster - 2].slot);
+        if (cluster < 12) gpcs_of_the_first.insert(machine.sms[static_cast<std::size_t>(first.slot)].gpc);
     }
     CHECK(std::ssize(gpcs_of_the_first) == machine.gpcs);  // not one after the other
 }
@@ -207,4 +208,37 @@ TEST_CASE("What a static CTA does next is settled when it begins, what others do
         CHECK(second[0].next == 8);   // after tile 4
         CHECK(second[1].next == -1);  // after tile 6 there is none
     }
+}
+
+TEST_CASE("What dynamic CTAs draw ahead goes by when they draw, and is theirs when they leave") {
+    const Machine machine = load_machine("tiny");  // four SMs
+    const auto ids = launches(7);
+    Dispatcher dispatcher(machine, ids, Mode::Dynamic, 1, kAlone);
+    const auto starts = dispatcher.first_wave();
+    REQUIRE(starts.size() == 4);
+    const Draw draws[] = {
+        {300, starts[1].slot}, {200, starts[3].slot}, {200, starts[0].slot}, {400, starts[2].slot}};
+    const auto drawn = dispatcher.draw(draws);
+    REQUIRE(drawn.size() == 3);  // three tiles are left for four CTAs
+    CHECK(drawn[0].tile == 4);
+    CHECK(drawn[0].slot == std::min(starts[0].slot, starts[3].slot));  // of one moment
+    CHECK(drawn[0].time == 200);
+    CHECK(drawn[1].tile == 5);
+    CHECK(drawn[2].tile == 6);
+    CHECK(drawn[2].slot == starts[1].slot);
+    // It leaves first and yet takes what it has drawn; who has drawn nothing finds nothing.
+    const Exit exits[] = {leave(starts[1], 500), leave(starts[2], 600)};
+    const auto second = dispatcher.follow(exits, 0);
+    REQUIRE(second.size() == 1);
+    CHECK(second[0].slot == starts[1].slot);
+    CHECK(second[0].tile == 6);
+}
+
+TEST_CASE("Only dynamic launches draw") {
+    const Machine machine = load_machine("tiny");
+    const auto ids = launches(8);
+    Dispatcher dispatcher(machine, ids, Mode::Static, 1, kAlone);
+    const auto starts = dispatcher.first_wave();
+    const Draw draws[] = {{300, starts[1].slot}};
+    CHECK(dispatcher.draw(draws).empty());
 }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// l2lens_gpu_mma_issue: how fast a warpgroup hands MMAs to the tensor cores, as rows of
+// traces/h200/mma_issue.csv (its README says what the columns are). One warpgroup alone, operands in shared
+// memory.
+#include <cstdint>
+#include <cstdio>
+
+#include "base/error.hpp"
+
+#include "gpu/cuda_check.hpp"
+#include "gpu/device_buffer.hpp"
+#include "gpu/kernels/hopper.cuh"
+#include "gpu/kernels/wgmma.cuh"
+
+using namespace l2lens;
+using namespace l2lens::gpu;
+
+namespace {
+
+constexpr int kThreads = 128;
+constexpr int kBlockBytes = 64 * 64 * 2;  // 64 rows of 128 B
+constexpr int kShared = 8 * kBlockBytes;  // A's 64 rows, B's up to 256, and room to align
+constexpr int kRounds = 3;                // the last one counts
+
+// SM cycles since the first MMA of two steps.
+struct Cycles {
+    long long first_issued, second_issued, first_retired, second_retired;
+};
+
+template <int N, int Mmas>
+__global__ void two_steps(Cycles* cycles, float* sink) {
+    extern __shared__ std::uint8_t raw[];
+    const std::uint32_t base = (hopper::shared_address(raw) + 1023) / 1024 * 1024;
+    const std::uint64_t a = hopper::matrix_descriptor<true>(base, kBlockBytes);
+    const std::uint64_t b = hopper::matrix_descriptor<true>(base + kBlockBytes, kBlockBytes);
+    float sums[N / 2] = {};
+    for (int round = 0; round < kRounds; ++round) {
+        const auto step = [&] {
+            hopper::wgmma_fence();
+#pragma unroll
+            for (int i = 0; i < Mmas; ++i) hopper::Wgmma<N, true, true>::mma(sums, a, b, 1);
+            hopper::wgmma_commit();
+            return clock64();
+        };
+        const long long begin = clock64();
+        Cycles seen{};
+        seen.first_issued = step() - begin;
+        seen.second_issued = step() - begin;
+        hopper::wgmma_wait<1>();
+        seen.first_retired = clock64() - begin;
+        hopper::wgmma_wait<0>();
+        seen.second_retired = clock64() - begin;
+        if (threadIdx.x == 0) *cycles = seen;
+    }
+    float sum = 0;
+    for (const float s : sums) sum += s;
+    sink[threadIdx.x] = sum;
+}
+
+template <int N, int Mmas>
+void record() {
+    const DeviceBuffer<Cycles> cycles(1);
+    const DeviceBuffer<float> sink(kThreads);
+    check_cuda(cudaFuncSetAttribute(two_steps<N, Mmas>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
+               "asking for shared memory");
+    two_steps<N, Mmas><<<1, kThreads, kShared>>>(cycles.get(), sink.get());
+    Cycles seen{};
+    check_cuda(cudaMemcpy(&seen, cycles.get(), sizeof seen, cudaMemcpyDeviceToHost), "timing MMAs");
+    std::printf("%d,%d,%d,%lld,%lld,%lld,%lld\n", N, Mmas, Mmas * N / 2, seen.first_issued,
+                seen.second_issued, seen.first_retired, seen.second_retired);
+}
+
+}  // namespace
+
+int main(int count, char**) {
+    try {
+        if (count > 1) throw BadInput("l2lens_gpu_mma_issue takes no word");
+        std::printf("n,mmas,math_cycles,first_issued,second_issued,first_retired,second_retired\n");
+        record<64, 1>();
+        record<64, 2>();
+        record<64, 4>();
+        record<64, 8>();
+        record<128, 1>();
+        record<128, 2>();
+        record<128, 4>();
+        record<128, 8>();
+        record<128, 16>();
+        record<256, 1>();
+        record<256, 2>();
+        record<256, 4>();
+        return 0;
+    } catch (const Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return static_cast<int>(error.code());
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does a change of tiles cost, and a step? Launches of the warp-specialized GEMM with few and with many
+// steps a tile (traces/h200/gemm_k.csv), in SM cycles a tile.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "cli/model_run.hpp"
+#include "load/machine_file.hpp"
+#include "parallel/tbb_executor.hpp"
+#include "support/catch.hpp"
+#include "support/effort.hpp"
+#include "support/recorded.hpp"
+
+#include "predict.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+struct Launch {
+    std::string bm, bn, k, mode;
+};
+
+double cycles_per_tile(const test::RecordedCells& row, double cycles, const Machine& machine) {
+    const double tiles = row["m"] / row["bm"] * (row["n"] / row["bn"]);
+    return cycles / (tiles / static_cast<double>(machine.sms.size()));
+}
+
+const std::string kCycles = "sm__cycles_active.avg";
+
+double predicted_cycles(const test::RecordedCells& row, const Machine& machine) {
+    SerialExecutor serial;
+    std::vector<std::string> params{"pipeline=warp_specialized", "mode=" + row.text("mode")};
+    for (const char* name : {"m", "n", "k", "bm", "bn", "bk", "stages", "warps"})
+        params.push_back(std::string(name) + "=" + row.text(name));
+    const Kernel kernel = cli::load_launched("gemm", params, "", machine).kernel;
+    PredictOptions options;
+    options.mode = row.text("mode") == "static" ? Mode::Static : Mode::Dynamic;
+    options.sample = 16;
+    return predict(machine, kernel, cli::named_order(row.text("order"), machine, kernel), options, serial)
+        .counters.at(kCycles);
+}
+
+// Predicted less counted, in SM cycles a tile.
+double error_per_tile(const Launch& launch, const Machine& machine) {
+    const auto rows = test::recorded_rows(
+        "gemm_k.csv",
+        {{"m", "8192"}, {"k", launch.k}, {"bm", launch.bm}, {"bn", launch.bn}, {"mode", launch.mode}});
+    REQUIRE(rows.size() == 1);
+    return cycles_per_tile(rows[0], predicted_cycles(rows[0], machine) - rows[0][kCycles], machine);
+}
+
+std::vector<double> errors(const std::vector<Launch>& launches, const Machine& machine) {
+    std::vector<double> found(launches.size());
+    TbbExecutor executor;
+    executor.for_each(launches.size(),
+                      [&](std::size_t i) { found[i] = error_per_tile(launches[i], machine); });
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("A tile takes the cycles that were counted, of few steps and of many, in persistent launches") {
+    if (test::kSanitized) return;  // nothing that other tests do not run
+    const Machine machine = load_machine("h200");
+    // A tile of 128 x 128 takes 6400 to 21,600 cycles, one of 128 x 256 10,700 to 35,300.
+    const std::vector<Launch> launches{{"128", "128", "512", "static"},   {"128", "128", "1024", "static"},
+                                       {"128", "128", "2048", "static"},  {"128", "128", "512", "dynamic"},
+                                       {"128", "128", "1024", "dynamic"}, {"128", "128", "2048", "dynamic"},
+                                       {"128", "256", "512", "static"},   {"128", "256", "1024", "static"},
+                                       {"128", "256", "2048", "static"}};
+    const std::vector<double> found = errors(launches, machine);
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        const Launch& launch = launches[i];
+        INFO(launch.bm << " x " << launch.bn << " x " << launch.k << " " << launch.mode);
+        CHECK(std::abs(found[i]) <= (launch.bn == "256" ? 120 : 550));
+    }
+}
+
+TEST_CASE("Without the time that MMAs take to be handed over, tiles of many steps end too early") {
+    if (test::kSanitized) return;
+    Machine machine = load_machine("h200");
+    const std::vector<Launch> launches{{"128", "128", "2048", "static"}, {"128", "128", "2048", "dynamic"}};
+    machine.sm.mma_issue = 0;
+    for (const double error : errors(launches, machine)) CHECK(error < -800);
+}

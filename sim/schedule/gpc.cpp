@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "kernel/residency.hpp"
+#include "schedule/epilogue.hpp"
 #include "schedule/math_rate.hpp"
 
 namespace l2lens {
@@ -49,8 +50,7 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
       paces_(machine, kernel_, seed),
       ctas_per_sm_(ctas_per_sm),
       math_rate_(math_rate(machine, kernel_.math)),
-      mma_issue_per_flop_(machine.sm.mma_issue / math_rate_ /
-                          std::max(1.0, kernel_.resources.threads / 128.0)),
+      mma_issue_per_flop_(mma_issue_per_flop(machine, kernel_)),
       local_sm_(machine.sms.size(), -1),
       requests_(static_cast<std::size_t>(lanes)),
       random_(seed, 0x6C0000u + static_cast<std::uint64_t>(number)) {
@@ -327,24 +327,14 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
         stored = issue_stores(now, now + (epilogue ? half : 0), index, phase, k);
     if (s.done.step == s.steps) {
         const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
-        const Picoseconds done = end_of_epilogue(now, half, stored);
+        const Picoseconds done =
+            end_of_epilogue(kernel_, now, stored, cycles(store_buffer_cycles(kernel_, machine_)));
         epilogue_until_[static_cast<std::size_t>(index)] = kernel_.epilogue_overlaps ? done : 0;
         push((kernel_.epilogue_overlaps ? now : done) + from_ns(jitter), Kind::Exit, index);
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase))
         permit_load(now + release() + cycles(machine_.latency.handshake_cycles), index);
     release_if_due(now, index);
-}
-
-// Stores begin half-way. A CTA that leaves waits for them; a persistent one goes on when the rest of them is
-// in buffers, which takes the other half.
-Picoseconds Gpc::end_of_epilogue(Picoseconds now, Picoseconds half, Picoseconds stored) const {
-    if (!kernel_.epilogue_overlaps) return std::max(now + 2 * half, stored);
-    const double buffered_lines = static_cast<double>(kernel_.store_buffer_bytes) / kLineBytes;
-    const double rate = machine_.bandwidth.store_lines_per_cycle;
-    const Picoseconds buffered =
-        cycles(buffered_lines / (rate > 0 ? rate : machine_.bandwidth.issue_lines_per_cycle));
-    return std::max(now + half, stored - buffered) + half;
 }
 
 // One more stage is free in this CTA.

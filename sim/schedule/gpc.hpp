@@ -166,7 +166,6 @@ private:
     void start_math(Picoseconds now, int sm);
     void on_math_done(Picoseconds now, std::int32_t index);
     void retire(Picoseconds now, std::int32_t index);
-    Picoseconds end_of_epilogue(Picoseconds now, Picoseconds half, Picoseconds stored) const;
     void permit_load(Picoseconds now, std::int32_t index);
     void want_loads(Picoseconds now, std::int32_t index);
     void open_stage(Picoseconds now, std::int32_t index);

@@ -2,6 +2,8 @@
 // What a step of a CTA's program costs an SM.
 #pragma once
 
+#include <algorithm>
+
 #include "kernel/kernel.hpp"
 #include "machine/machine.hpp"
 
@@ -18,6 +20,14 @@ inline double math_rate(const Machine& machine, MathType math) {
             break;
     }
     return machine.sm.tensor_flops_per_cycle_16bit;
+}
+
+// SM cycles for which a warpgroup of four warps hands the MMAs of a step to the tensor cores, for each flop
+// of the CTA's step.
+inline double mma_issue_per_flop(const Machine& machine, const Kernel& kernel) {
+    constexpr double kThreadsOfWarpgroup = 128;
+    const double warpgroups = std::max(1.0, kernel.resources.threads / kThreadsOfWarpgroup);
+    return machine.sm.mma_issue / math_rate(machine, kernel.math) / warpgroups;
 }
 
 }  // namespace l2lens

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "schedule/epilogue.hpp"
 #include "schedule/math_rate.hpp"
 
 namespace l2lens {
@@ -35,6 +36,7 @@ TileCtas::TileCtas(const Machine& machine, const Work& work, const BoxTable& box
       most_boxes_(most_boxes_of_a_step(work)),
       half_epilogue_(from_ns(kernel_.epilogue_ns / 2)),
       cycles_per_flop_(1.0 / math_rate(machine, kernel_.math)),
+      mma_issue_per_flop_(mma_issue_per_flop(machine, kernel_)),
       tile_paces_(machine, kernel_, seed),
       random_(seed, 0x6C0000u) {}
 
@@ -53,7 +55,8 @@ void TileCtas::count_demand(std::span<const Work::Phase> phases) {
 
 Picoseconds TileCtas::end(Picoseconds at, Picoseconds stored, std::int32_t slot) {
     const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
-    const Picoseconds finished = std::max(at + 2 * half_epilogue_, stored);
+    const Picoseconds buffered = cycles(store_buffer_cycles(kernel_, machine_));
+    const Picoseconds finished = end_of_epilogue(kernel_, at, stored, buffered);
     wheel_.push((kernel_.epilogue_overlaps ? at : finished) + from_ns(jitter),
                 {static_cast<std::uint32_t>(slot), 0, TileEvent::Kind::Exit});
     return kernel_.epilogue_overlaps ? finished : 0;

@@ -38,6 +38,15 @@ protected:
     // the wheel, and says until when its epilogue keeps the next tile there from its math.
     Picoseconds end(Picoseconds at, Picoseconds stored, std::int32_t slot);
 
+    // For how long a warpgroup hands a step's MMAs over.
+    Picoseconds handing_over(const Work::Phase& phase) const {
+        return cycles(phase.math_flops * mma_issue_per_flop_);
+    }
+    // From a CTA's start to its first loads; a persistent one that loads ahead has had that in the tile
+    // before.
+    Picoseconds prologue(Picoseconds epilogue_before) const {
+        return epilogue_before > 0 ? 0 : from_ns(kernel_.prologue_ns);
+    }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }
     // Does storing this box keep loads waiting? Not where they go on across tiles: there the next tile's
@@ -60,6 +69,7 @@ protected:
     const std::size_t most_boxes_;  // that a CTA receives in a step, its cluster's multicasts included
     const Picoseconds half_epilogue_;
     const double cycles_per_flop_;
+    const double mma_issue_per_flop_;
     const MathPaces tile_paces_;
     double cycle_ = 1000;
     RandomStream random_;

@@ -63,7 +63,7 @@ void TileSms::start(const Start& start) {
     skip_empty(s, first);
     s.load = s.math = s.done = s.due = s.to_release = s.refill = first;
     count_demand(s.phases);
-    wheel_.push(start.time + from_ns(kernel_.prologue_ns),
+    wheel_.push(start.time + prologue(epilogue_until),
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
 }
 
@@ -196,8 +196,9 @@ void TileSms::issue_alone(Picoseconds now, std::int32_t index) {
     advance(s, s.math);
     retire(done, index);
     if (s.math.step >= s.steps) return;
-    set_free(step, now + refill_, index);
-    permit(now, index);
+    const Picoseconds handed = now + handing_over(phase_of(s, step));
+    set_free(step, handed + refill_, index);
+    permit(handed, index);
 }
 
 // The CTA goes on past step k when k is issued and k-1 has retired: one step computes while the next is

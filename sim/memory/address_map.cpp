@@ -117,7 +117,7 @@ void AddressMap::number_lanes() {
     }
     // A page fills this many sets of each slice; the next page goes on where it ends.
     page_stride_ = std::max(numbers / lanes_, 1u);
-    constexpr std::uint32_t kSpreadShare = 24;  // see page_offset()
+    constexpr std::uint32_t kSpreadShare = 48;  // see page_offset()
     page_spread_ = sets_ / kSpreadShare;
 }
 

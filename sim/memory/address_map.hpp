@@ -59,8 +59,8 @@ private:
     // Where a page's lines of a slice begin among the sets: about where the page before it ended. Not
     // exactly: of a buffer of 30 MiB 70 % of the sets of a 29.4 MiB partition still fit and of one of 32 MiB
     // 28 % (one_sm_reads_all in traces/h200/microbenchmarks.csv), none of 36 MiB. A displacement by up to a
-    // 24th of the sets gives 76, 30 and 1 %, up to a 48th 80, 29 and 0 %; sharper knees leave launches that
-    // write as much as they read too few fills (docs/fidelity.md).
+    // 48th of the sets gives 80, 29 and 0 %, up to a 24th 76, 30 and 1 %, but published sweeps of 36 and 40
+    // MiB would be 15 and 26 % too fast (tests/recorded/rrze_sweep.cpp).
     std::uint32_t page_offset(std::uint32_t page) const {
         const std::uint32_t displaced =
             static_cast<std::uint32_t>((mix64(page) & 0xFFFF) * page_spread_ >> 16);

@@ -4,7 +4,8 @@
 //   grid      the first wave fills the SMs GPC by GPC, one CTA each round; after that a free place takes the
 //             next launch
 //   static    one CTA per SM; the i-th takes tiles i, i+P, i+2P, ...
-//   dynamic   one CTA per SM; a free CTA takes the next tile (an atomic counter)
+//   dynamic   one CTA per SM; a free CTA takes the next tile (an atomic counter), or the one that it
+//             drew before, when it loads ahead
 //   recorded  every CTA on the SM and from the time that a schedule says, or when a place on that SM is free
 //
 // Where the hardware deals CTAs to the partitions in turn (launch.round_robin), a free place takes the next

@@ -27,13 +27,14 @@ function kernel(p, gpu)
     -- C leaves through the buffers of the boxes, but in a statically persistent loop through one of its own: the
     -- compiler then overlaps the store with the next tile's loads. Reproduces the CTAs per SM of all 354 recorded rows.
     local stage, c_bytes = (bm + bn) * bk * sizeof(p.dtype), bm * bn * 2
-    local own_c = p.mode == "static" and c_bytes or 0
+    local own_c, c_buffers = p.mode == "static" and c_bytes or 0, 0
     -- The warp-specialized kernel of gpu/kernels stores C through at most two pieces of 64 x 64 for each four warps, and
     -- has barriers (a KiB, and one to align).
     local specialized = p.pipeline == "warp_specialized"
     if specialized then
         local groups = max(1, p.warps // 4)
-        own_c = groups * min(2, max(1, bm // groups // 64 * (bn // 64))) * 8192 + 2048
+        c_buffers = groups * min(2, max(1, bm // groups // 64 * (bn // 64))) * 8192
+        own_c = c_buffers + 2048
     end
     if p.stages == 0 then
         p.stages = gpu and max(1, min(4, (gpu.shared_memory - own_c) // stage)) or 4
@@ -101,7 +102,7 @@ function kernel(p, gpu)
         -- (gemm_k.csv), so 900 ns and what does not fit the buffers of C.
         epilogue_ns = specialized and 900 or 700,
         epilogue_overlaps = p.mode ~= "grid" and specialized,
-        store_buffer = specialized and own_c - 2048 or 0,
+        store_buffer = c_buffers,
         program = function(tm, tn)
             local rank_m, rank_n = tm % p.cluster_m, tn % p.cluster_n
             -- At the edge of the grid a cluster has fewer CTAs.

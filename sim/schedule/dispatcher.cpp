@@ -23,6 +23,11 @@ int sms_apart(const Machine& machine) {
     return comes_back ? static_cast<int>(others - gpc_of_position.begin()) : 0;
 }
 
+// None of the CTAs is a no-op.
+bool all_run(std::span<const std::int32_t> tiles) {
+    return std::all_of(tiles.begin(), tiles.end(), [](std::int32_t tile) { return tile >= 0; });
+}
+
 }  // namespace
 
 Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> launches, Mode mode,
@@ -156,14 +161,22 @@ std::vector<Next> Dispatcher::draw(std::span<const Draw> draws) {
         const std::int64_t cluster = next_cluster(place);
         if (cluster < 0) continue;
         drawn_[static_cast<std::size_t>(place)] = cluster;
-        const auto tiles = launches_.subspan(static_cast<std::size_t>(cluster * cluster_),
-                                             static_cast<std::size_t>(cluster_));
-        if (!std::all_of(tiles.begin(), tiles.end(), [](std::int32_t tile) { return tile >= 0; })) continue;
-        const Gang& gang = gangs_[static_cast<std::size_t>(place / ctas_per_sm_)];
+        const auto tiles = tiles_of(cluster);
+        if (!all_run(tiles)) continue;
         for (std::size_t rank = 0; rank < tiles.size(); ++rank)
-            known.push_back({draw.time, gang[rank] * ctas_per_sm_ + place % ctas_per_sm_, tiles[rank]});
+            known.push_back({draw.time, slot_of(place, rank), tiles[rank]});
     }
     return known;
+}
+
+std::span<const std::int32_t> Dispatcher::tiles_of(std::int64_t cluster) const {
+    return launches_.subspan(static_cast<std::size_t>(cluster * cluster_),
+                             static_cast<std::size_t>(cluster_));
+}
+
+std::int32_t Dispatcher::slot_of(std::int32_t place, std::size_t rank) const {
+    const Gang& gang = gangs_[static_cast<std::size_t>(place / ctas_per_sm_)];
+    return gang[rank] * ctas_per_sm_ + place % ctas_per_sm_;
 }
 
 std::int32_t Dispatcher::place_of_slot(std::int32_t slot) const {
@@ -172,9 +185,7 @@ std::int32_t Dispatcher::place_of_slot(std::int32_t slot) const {
 
 void Dispatcher::start_cluster(std::int64_t cluster, std::int32_t place, Picoseconds time,
                                std::vector<Start>& starts) {
-    const auto ids =
-        launches_.subspan(static_cast<std::size_t>(cluster * cluster_), static_cast<std::size_t>(cluster_));
-    const Gang& gang = gangs_[static_cast<std::size_t>(place / ctas_per_sm_)];
+    const auto ids = tiles_of(cluster);
     Occupancy& there = occupancy_[static_cast<std::size_t>(place)];
     there = Occupancy{};
     std::uint32_t members = 0;
@@ -185,16 +196,13 @@ void Dispatcher::start_cluster(std::int64_t cluster, std::int32_t place, Picosec
     }
     for (std::size_t rank = 0; rank < ids.size(); ++rank) {
         if (ids[rank] < 0) continue;
-        const std::int32_t slot = gang[rank] * ctas_per_sm_ + place % ctas_per_sm_;
-        starts.push_back({time, slot, ids[rank], {static_cast<std::uint8_t>(rank), members}, -1});
+        starts.push_back(
+            {time, slot_of(place, rank), ids[rank], {static_cast<std::uint8_t>(rank), members}, -1});
     }
     const std::int64_t next = settled_next(place);
     if (next < 0) return;
-    const auto of_next =
-        launches_.subspan(static_cast<std::size_t>(next * cluster_), static_cast<std::size_t>(cluster_));
-    const auto runs = [](std::int32_t tile) { return tile >= 0; };
-    if (!std::all_of(ids.begin(), ids.end(), runs) || !std::all_of(of_next.begin(), of_next.end(), runs))
-        return;
+    const auto of_next = tiles_of(next);
+    if (!all_run(ids) || !all_run(of_next)) return;
     for (std::size_t rank = 0; rank < ids.size(); ++rank)
         starts[starts.size() - ids.size() + rank].next = of_next[rank];
 }

@@ -89,6 +89,8 @@ private:
     const CtaStay* recorded_stay(std::int64_t cluster) const;  // nullptr: nothing but no-op CTAs
     std::int64_t next_cluster(std::int32_t place);             // -1: none left
     std::int64_t take_cluster(std::int32_t place);
+    std::span<const std::int32_t> tiles_of(std::int64_t cluster) const;
+    std::int32_t slot_of(std::int32_t place, std::size_t rank) const;
     std::int32_t place_of_slot(std::int32_t slot) const;
     std::int64_t settled_next(std::int32_t place) const;  // -1: none, or not known yet
     Picoseconds start_time(std::int64_t cluster, Picoseconds free) const;

@@ -10,7 +10,10 @@
 // issued and the math of step k has retired, since the consumers wait for all but their last MMAs before they
 // free a stage, as CUTLASS's do. A step without math frees it when its data have landed. The refill leaves
 // when the producer has heard of it. Math of one CTA runs in order, two steps deep (wgmma is asynchronous);
-// the CTAs of an SM share its tensor cores.
+// the CTAs of an SM share its tensor cores. A step counts as issued, to what follows it, when its MMAs are
+// with the tensor cores (Machine::sm.mma_issue). A persistent CTA whose epilogue overlaps loads on into its
+// next tile: a static one knows it, a dynamic one draws it when all of its tile is loaded. When things happen
+// is in gpc.cpp, what is sent then in gpc_boxes.cpp.
 #pragma once
 
 #include <array>
@@ -31,12 +34,6 @@
 #include "schedule/work.hpp"
 
 namespace l2lens {
-
-// CTAs of one GPC at a time: what a request's landing can number beside the stage.
-inline constexpr int kMaxCtasOfGpc = 1024;
-
-// The CTA slot of a GPC that a load's landing stands for: its SM there, in id order, * CTAs per SM + slot.
-int slot_of_landing(std::uint16_t landing);
 
 // Where a CTA stands in its cluster. The CTAs of a cluster are on consecutive SMs of the GPC, in rank order.
 struct ClusterPlace {
@@ -78,7 +75,7 @@ public:
     // the one after it, as far as that is known (-1).
     void start(Picoseconds time, std::int32_t slot, std::int32_t tile, std::int32_t next,
                ClusterPlace cluster);
-    // The tile that follows in the slot, known at `time`: its loads may leave.
+    // The tile that follows in the slot was drawn at `time`: a prologue later its loads may leave.
     void announce(Picoseconds time, std::int32_t slot, std::int32_t tile);
     void receive(const Answer& answer);
     void run_until(Picoseconds end);
@@ -124,7 +121,7 @@ private:
     struct Slot {
         bool resident = false;
         TileChain tiles;
-        std::int32_t announced = -1;  // the next tile, from `announced_at` on
+        std::int32_t announced = -1;  // the next tile, whose loads may leave from `announced_at` on
         Picoseconds announced_at = 0;
         MathWait math_wait;
         double pace = 1;             // what its math takes of the mean
@@ -234,5 +231,26 @@ private:
     RandomStream random_;
     Demand demand_;
 };
+
+template <class Body>
+void Gpc::for_each_member(std::int32_t index, Body&& body) {
+    const ClusterPlace place = slot(index).cluster;
+    const std::int32_t first = index - place.rank * ctas_per_sm_;
+    for (int rank = 0; place.members >> rank != 0; ++rank) {
+        if ((place.members >> rank & 1u) != 0) body(first + rank * ctas_per_sm_);
+    }
+}
+
+template <class Body>
+void Gpc::for_each_receiver(std::int32_t index, int axis, Body&& body) {
+    const int columns = kernel_.cluster[1];
+    const int own_rank = slot(index).cluster.rank;
+    for_each_member(index, [&](std::int32_t member) {
+        const int rank = slot(member).cluster.rank;
+        const bool same =
+            axis == 0 ? rank % columns == own_rank % columns : rank / columns == own_rank / columns;
+        if (same) body(member);
+    });
+}
 
 }  // namespace l2lens

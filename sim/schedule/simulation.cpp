@@ -150,8 +150,7 @@ void Simulation::run_gpc(std::size_t number) {
         for (const Answer& answer : of_lane[number]) gpc.receive(answer);
         of_lane[number].clear();
     }
-    for (const Next& next : announced_[number])
-        gpc.announce(next.time + from_ns(running_.kernel->prologue_ns), next.slot, next.tile);
+    for (const Next& next : announced_[number]) gpc.announce(next.time, next.slot, next.tile);
     announced_[number].clear();
     for (const Start& s : starts_[number]) gpc.start(s.time, s.slot, s.tile, s.next, s.cluster);
     starts_[number].clear();

@@ -6,7 +6,7 @@
 
 #include "base/executor.hpp"
 #include "memory/event_wheel.hpp"
-#include "schedule/gpc.hpp"
+#include "schedule/landing.hpp"
 #include "schedule/simulation.hpp"
 
 namespace l2lens {

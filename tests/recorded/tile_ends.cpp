@@ -3,11 +3,13 @@
 // steps a tile (traces/h200/gemm_k.csv), in SM cycles a tile.
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/model_run.hpp"
 #include "load/machine_file.hpp"
 #include "parallel/tbb_executor.hpp"
+#include "schedule/math_rate.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
 #include "support/recorded.hpp"
@@ -84,4 +86,17 @@ TEST_CASE("Without the time that MMAs take to be handed over, tiles of many step
     const std::vector<Launch> launches{{"128", "128", "2048", "static"}, {"128", "128", "2048", "dynamic"}};
     machine.sm.mma_issue = 0;
     for (const double error : errors(launches, machine)) CHECK(error < -800);
+}
+
+TEST_CASE("A warpgroup hands the MMAs of a step over in the time that was counted") {
+    const Machine machine = load_machine("h200");
+    Kernel kernel;
+    kernel.resources.threads = 128;
+    for (const auto& [n, mmas] : {std::pair{"64", "4"}, std::pair{"128", "8"}, std::pair{"256", "4"}}) {
+        const auto rows = test::recorded_rows("mma_issue.csv", {{"n", n}, {"mmas", mmas}});
+        REQUIRE(rows.size() == 1);
+        INFO(mmas << " of n = " << n);
+        const double flops = 2.0 * 64 * 16 * rows[0]["n"] * rows[0]["mmas"];
+        CHECK(flops * mma_issue_per_flop(machine, kernel) == Approx(rows[0]["first_issued"]).epsilon(0.12));
+    }
 }

@@ -364,6 +364,7 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
     check(kernel_text("fences_per_tile = -1"), "fences_per_tile must be a number from 0");
     check(kernel_text("fences_per_cta = 'one'"), "fences_per_cta must be a number from 0");
     check(kernel_text("epilogue_overlaps = 1"), "epilogue_overlaps must be true or false");
+    check(kernel_text("store_buffer = -1"), "store_buffer is -1; it must be a whole number from 0");
     check(kernel_text("title = {}"), "title must be a string");
 
     check(kernel_text("", "{'m', {}, ''}"),

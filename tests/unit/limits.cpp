@@ -10,6 +10,7 @@
 #include "machine/parameters.hpp"
 #include "machine/topology.hpp"
 #include "memory/messages.hpp"
+#include "schedule/landing.hpp"
 #include "schedule/simulation.hpp"
 #include "support/catch.hpp"
 #include "support/kernels.hpp"

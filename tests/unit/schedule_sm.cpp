@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An SM's load engine and how long SMs are active, apart from any launch.
+#include "schedule/epilogue.hpp"
 #include "schedule/load_engine.hpp"
 #include "schedule/power.hpp"
 #include "schedule/sm_activity.hpp"
@@ -74,4 +75,30 @@ TEST_CASE("Traffic counts both ways, and each event for what it stands for") {
     const Traffic traffic = traffic_of(events, 16);
     CHECK(traffic.l2 == Approx(15 * 16 * 32));
     CHECK(traffic.fabric == Approx(4 * 16 * 32));
+}
+
+TEST_CASE(
+    "A CTA that leaves waits for its last store, a persistent one until the rest of C is in its buffers") {
+    Kernel kernel;
+    kernel.epilogue_ns = 0.4;  // 400 ps
+    kernel.epilogue_overlaps = false;
+    CHECK(end_of_epilogue(kernel, 1000, 1300, 250) == 1400);
+    CHECK(end_of_epilogue(kernel, 1000, 2000, 250) == 2000);
+    kernel.epilogue_overlaps = true;  // half of the epilogue follows what is in the buffers
+    CHECK(end_of_epilogue(kernel, 1000, 1300, 250) == 1400);
+    CHECK(end_of_epilogue(kernel, 1000, 2000, 250) == 1950);
+    CHECK(end_of_epilogue(kernel, 1000, 2000, 0) == 2200);
+}
+
+TEST_CASE(
+    "What the store buffers hold is stored at the SM's rate for stores, or for loads where that is not "
+    "known") {
+    Kernel kernel;
+    kernel.store_buffer_bytes = 64 * kLineBytes;
+    Machine machine;
+    machine.bandwidth.issue_lines_per_cycle = 1;
+    machine.bandwidth.store_lines_per_cycle = 0.25;
+    CHECK(store_buffer_cycles(kernel, machine) == Approx(256));
+    machine.bandwidth.store_lines_per_cycle = 0;
+    CHECK(store_buffer_cycles(kernel, machine) == Approx(64));
 }

@@ -80,10 +80,6 @@ function kernel(p, gpu)
         -- What Triton's loop takes between a step's MMAs, when they are handed over, and the loads of a later one: barriers,
         -- addresses, one thread that sends them. 60 and 90 fit the rows of gemm_more.csv to fit best, of 60, 90 and 130.
         release_cycles = specialized and 0 or 60,
-        -- With it, tiles that a GPC begins together part by 0.16 % of their time from each to the next, as was recorded of
-        -- the warp-specialized kernel; waiting alone parts them by 0.05 (traces/h200/gemm_schedules.csv). Triton's kernel was
-        -- not recorded so; that its CTAs do the same is supposed.
-        pace_spread = 0.0016,
         -- Triton's tile counter is an atomic that acquires and releases; in a cluster the producer and each four math
         -- warps fence (lookups that neither read nor write, traces/h200).
         fences_per_tile = p.mode == "dynamic" and not specialized and 1 or 0,
@@ -101,6 +97,9 @@ function kernel(p, gpu)
         -- The warp-specialized kernel's: a change of tiles takes 1755, 2025 and 2490 cycles of 64x128, 128x128 and 128x256 tiles
         -- (gemm_k.csv), so 900 ns and what does not fit the buffers of C.
         epilogue_ns = specialized and 900 or 700,
+        -- Of tiles of one warpgroup that a GPC shares, 85 of 100 end with others to the tick of the clock; those of two part by
+        -- as much a tile with 16 steps as with 256 (gemm_schedules_*.csv). Triton's kernel is supposed to do the same.
+        epilogue_jitter_ns = p.warps > 4 and 70 or 0,
         epilogue_overlaps = p.mode ~= "grid" and specialized,
         store_buffer = c_buffers,
         program = function(tm, tn)

@@ -20,9 +20,9 @@
 // count]
 // [, {path = "tma" | "cp.async" | "ld", multicast = 2}]). A kernel also takes title, threads, stages (1),
 // pipeline ("multistage", "warp_specialized"), math ("bf16", ...), path ("tma"), cluster ({1, 1}),
-// prologue_ns, epilogue_ns, epilogue_overlaps (false), store_buffer (0), release_cycles (0),
-// math_jitter_cycles (0), pace_spread (0), fences_per_tile (0), fences_per_cta (0). Whole numbers may be
-// floats without a fraction.
+// prologue_ns, epilogue_ns, epilogue_jitter_ns (0), epilogue_overlaps (false), store_buffer (0),
+// release_cycles (0), math_jitter_cycles (0), pace_spread (0), fences_per_tile (0), fences_per_cta (0). Whole
+// numbers may be floats without a fraction.
 #pragma once
 
 #include <string>

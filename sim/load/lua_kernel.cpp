@@ -32,6 +32,7 @@ const std::vector<std::string> kKernelFields{"title",
                                              "cluster",
                                              "prologue_ns",
                                              "epilogue_ns",
+                                             "epilogue_jitter_ns",
                                              "epilogue_overlaps",
                                              "store_buffer",
                                              "release_cycles",
@@ -296,6 +297,7 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     kernel.stages = static_cast<int>(whole_field(lua, index, "stages", 1, 1, kMaxStages));
     kernel.prologue_ns = number_field(lua, index, "prologue_ns", kPrologueNs);
     kernel.epilogue_ns = number_field(lua, index, "epilogue_ns", kEpilogueNs);
+    kernel.epilogue_jitter_ns = number_field(lua, index, "epilogue_jitter_ns", 0);
     kernel.epilogue_overlaps = flag_field(lua, index, "epilogue_overlaps");
     kernel.store_buffer_bytes = whole_field(lua, index, "store_buffer", 0, 0, std::int64_t{1} << 40);
     kernel.release_cycles = number_field(lua, index, "release_cycles", 0);

@@ -19,11 +19,13 @@ inline double store_buffer_cycles(const Kernel& kernel, const Machine& machine) 
 
 // Its math ended at `now`, the last of its stores leaves the SM at `stored`. A CTA that leaves waits for
 // that; a persistent one goes on when the rest is in its buffers, which takes the other half of the epilogue.
+// It takes `deviation` longer than the mean.
 inline Picoseconds end_of_epilogue(const Kernel& kernel, Picoseconds now, Picoseconds stored,
-                                   Picoseconds buffered) {
+                                   Picoseconds buffered, Picoseconds deviation) {
     const Picoseconds half = from_ns(kernel.epilogue_ns / 2);
-    if (!kernel.epilogue_overlaps) return std::max(now + 2 * half, stored);
-    return std::max(now + half, stored - buffered) + half;
+    const Picoseconds mean = kernel.epilogue_overlaps ? std::max(now + half, stored - buffered) + half
+                                                      : std::max(now + 2 * half, stored);
+    return std::max(mean + deviation, now);
 }
 
 }  // namespace l2lens

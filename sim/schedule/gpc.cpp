@@ -73,7 +73,7 @@ void Gpc::start(Picoseconds time, std::int32_t global, std::int32_t tile, std::i
     s.steps = s.loadable;
     if (s.tiles.next >= 0) s.loadable += work_.steps(s.tiles.next);
     s.cluster = cluster;
-    s.pace = paces_.of(static_cast<std::size_t>(number_), tile);
+    s.pace = paces_.math(static_cast<std::size_t>(number_), tile);
     enter_next_tile(work_, s.tiles, s.load);
     push(time + (goes_on ? 0 : from_ns(kernel_.prologue_ns)), Kind::Begin, index);
     draw_if_due(time, index);
@@ -308,7 +308,8 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
     if (s.done.step == s.steps) {
         const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
         const Picoseconds done =
-            end_of_epilogue(kernel_, now, stored, cycles(store_buffer_cycles(kernel_, machine_)));
+            end_of_epilogue(kernel_, now, stored, cycles(store_buffer_cycles(kernel_, machine_)),
+                            paces_.epilogue(s.tiles.tile));
         epilogue_until_[static_cast<std::size_t>(index)] = kernel_.epilogue_overlaps ? done : 0;
         push((kernel_.epilogue_overlaps ? now : done) + from_ns(jitter), Kind::Exit, index);
     }

@@ -208,7 +208,7 @@ private:
     const Work& work_;
     const Kernel& kernel_;
     const int number_;
-    const MathPaces paces_;
+    const TilePaces paces_;
     const int ctas_per_sm_;
     double cycle_ = 1000;
     double math_rate_ = 1;                // flops per SM cycle

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// CTAs that do the same work do not take the same time, and over thousands of steps that parts those that
-// read the same lines. Two causes are known (traces/h200/gemm_schedules.csv):
+// CTAs that do the same work do not take the same time, and over many tiles that parts those that read the
+// same lines. Three causes are known:
 //
 // * Each GPC has a clock of its own: under tensor load the GPCs' mean times differ by 0.6 % (standard
-//   deviation), other GPCs on each board, while the SMs of one GPC read the same clock to 10 ppm.
-// * A CTA has a pace of its own: the times of CTAs that a GPC begins together differ by a constant share of
-//   their length, hardly with the SM.
+//   deviation), other GPCs on each board, while the SMs of one GPC read the same clock to 10 ppm
+//   (traces/h200/gemm_schedules.csv).
+// * A change of tiles takes one CTA longer than the other, by as much after few steps as after many
+//   (traces/h200/gemm_schedules_k1024.csv and _k16384.csv).
+// * A CTA of attention has a pace of its own, a share of its length (traces/h200/attention_schedules.csv).
 #pragma once
 
 #include <cmath>
@@ -14,18 +16,29 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/units.hpp"
 #include "kernel/kernel.hpp"
 #include "machine/machine.hpp"
 
 namespace l2lens {
 
+// Uniform with mean 0 and standard deviation 1, one for each `what` and number.
+inline double deviation_of(std::uint32_t what, std::uint64_t seed, std::int32_t number) {
+    constexpr double kWidth = 3.4641016151377544;  // sqrt(12), of a uniform of standard deviation 1
+    RandomStream random(seed, (std::uint64_t{what} << 32) + static_cast<std::uint32_t>(number));
+    return kWidth * (random.uniform() - 0.5);
+}
+
 // What the math of a tile is to take of the mean: 1 with standard deviation `spread`, uniform. A tile has the
 // same in any order, launch and engine.
 inline double tile_pace(double spread, std::uint64_t seed, std::int32_t tile) {
-    if (spread <= 0) return 1;
-    constexpr double kWidth = 3.4641016151377544;  // sqrt(12), of a uniform of standard deviation 1
-    RandomStream random(seed, (std::uint64_t{0x9ACE} << 32) + static_cast<std::uint32_t>(tile));
-    return 1 + spread * kWidth * (random.uniform() - 0.5);
+    return spread > 0 ? 1 + spread * deviation_of(0x9ACE, seed, tile) : 1;
+}
+
+// How much longer than the mean a tile's epilogue takes, with standard deviation `jitter_ns`; also the same
+// in any order, launch and engine.
+inline Picoseconds epilogue_deviation(double jitter_ns, std::uint64_t seed, std::int32_t tile) {
+    return jitter_ns > 0 ? from_ns(jitter_ns * deviation_of(0xE91, seed, tile)) : 0;
 }
 
 // What math takes on each GPC of the mean over the GPCs: 1 with standard deviation clock.gpc_spread, of any
@@ -46,19 +59,27 @@ inline std::vector<double> gpc_paces(const Machine& machine, const Kernel& kerne
     return paces;
 }
 
-// What both causes make of a launch's tiles.
-class MathPaces {
+// What they make of a launch's tiles.
+class TilePaces {
 public:
-    MathPaces(const Machine& machine, const Kernel& kernel, std::uint64_t seed)
-        : spread_(kernel.pace_spread), seed_(seed), of_gpc_(gpc_paces(machine, kernel, seed)) {}
+    TilePaces(const Machine& machine, const Kernel& kernel, std::uint64_t seed)
+        : spread_(kernel.pace_spread),
+          epilogue_jitter_ns_(kernel.epilogue_jitter_ns),
+          seed_(seed),
+          of_gpc_(gpc_paces(machine, kernel, seed)) {}
 
     // What the math of a tile takes of the mean on a GPC.
-    double of(std::size_t gpc, std::int32_t tile) const {
+    double math(std::size_t gpc, std::int32_t tile) const {
         return tile_pace(spread_, seed_, tile) * of_gpc_[gpc];
+    }
+    // By how much its epilogue is longer than the mean; often negative.
+    Picoseconds epilogue(std::int32_t tile) const {
+        return epilogue_deviation(epilogue_jitter_ns_, seed_, tile);
     }
 
 private:
     double spread_;
+    double epilogue_jitter_ns_;
     std::uint64_t seed_;
     std::vector<double> of_gpc_;
 };

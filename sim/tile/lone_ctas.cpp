@@ -39,7 +39,7 @@ void LoneCtas::start(const Start& start) {
     Sm& sm = sm_at(start.slot);
     sm.tile = start.tile;
     sm.phases = work_.program(start.tile);
-    sm.pace = tile_paces_.of(sm.gpc, sm.tile);
+    sm.pace = tile_paces_.math(sm.gpc, sm.tile);
     sm.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     sm.freed = 0;
     sm.scheduled = false;
@@ -187,7 +187,7 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
     const Picoseconds stored = issue_stores(done, sm, unit);
     advance(sm, sm.math);
     if (sm.math.step >= sm.steps) {
-        sm.epilogue_until = end(done, stored, index);
+        sm.epilogue_until = end(done, stored, index, sm.tile);
         return;
     }
     // Also of steps that wait for the math before, which lines do not: closer to those over gemm.csv.

@@ -53,10 +53,10 @@ void TileCtas::count_demand(std::span<const Work::Phase> phases) {
     }
 }
 
-Picoseconds TileCtas::end(Picoseconds at, Picoseconds stored, std::int32_t slot) {
+Picoseconds TileCtas::end(Picoseconds at, Picoseconds stored, std::int32_t slot, std::int32_t tile) {
     const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
     const Picoseconds buffered = cycles(store_buffer_cycles(kernel_, machine_));
-    const Picoseconds finished = end_of_epilogue(kernel_, at, stored, buffered);
+    const Picoseconds finished = end_of_epilogue(kernel_, at, stored, buffered, tile_paces_.epilogue(tile));
     wheel_.push((kernel_.epilogue_overlaps ? at : finished) + from_ns(jitter),
                 {static_cast<std::uint32_t>(slot), 0, TileEvent::Kind::Exit});
     return kernel_.epilogue_overlaps ? finished : 0;

@@ -36,7 +36,7 @@ protected:
     void count_demand(std::span<const Work::Phase> phases);
     // The results of a CTA's last step are there at `at`, and have left its SM at `stored`: puts its exit on
     // the wheel, and says until when its epilogue keeps the next tile there from its math.
-    Picoseconds end(Picoseconds at, Picoseconds stored, std::int32_t slot);
+    Picoseconds end(Picoseconds at, Picoseconds stored, std::int32_t slot, std::int32_t tile);
 
     // For how long a warpgroup hands a step's MMAs over.
     Picoseconds handing_over(const Work::Phase& phase) const {
@@ -70,7 +70,7 @@ protected:
     const Picoseconds half_epilogue_;
     const double cycles_per_flop_;
     const double mma_issue_per_flop_;
-    const MathPaces tile_paces_;
+    const TilePaces tile_paces_;
     double cycle_ = 1000;
     RandomStream random_;
     Demand demand_;

@@ -57,7 +57,7 @@ void TileSms::start(const Start& start) {
     s.tile = start.tile;
     s.phases = work_.program(start.tile);
     s.cluster = start.cluster;
-    s.pace = tile_paces_.of(sm_of(s).gpc, s.tile);
+    s.pace = tile_paces_.math(sm_of(s).gpc, s.tile);
     s.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     Cursor first;
     skip_empty(s, first);
@@ -279,7 +279,7 @@ void TileSms::retire(Picoseconds at, std::int32_t index) {
     if (phase.first_store < phase.end)
         last_stored = issue_stores(at, at + (epilogue ? half_epilogue_ : 0), index, phase, step.in_phase);
     if (s.done.step == s.steps) {
-        s.epilogue_until = end(at, last_stored, index);
+        s.epilogue_until = end(at, last_stored, index, s.tile);
         return;
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase)) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who ran where and when on an H200 (traces/h200/attention_schedules.csv, gemm_schedules.csv), against the
-// model: do CTAs that do the same work take times as different as they did there? The constants of
-// models/kernels/attention.lua and gemm.lua and the H200's clock.gpc_spread are these files'.
+// Who ran where and when on an H200 (traces/h200/attention_schedules.csv, gemm_schedules*.csv), against the
+// model: do CTAs that do the same work take times as different as they did there, and part as far? The
+// constants of models/kernels/attention.lua and gemm.lua and the H200's clock.gpc_spread are these files'.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/model_run.hpp"
@@ -15,6 +16,7 @@
 #include "parallel/tbb_executor.hpp"
 #include "report/schedule_csv.hpp"
 #include "support/catch.hpp"
+#include "support/effort.hpp"
 
 #include "predict.hpp"
 
@@ -71,8 +73,8 @@ Stays predicted_stays(const Machine& machine, const Kernel& kernel, const std::s
 }
 
 // The GEMM of gemm_schedules.csv.
-Kernel wide_tiles(Mode mode, const Machine& machine) {
-    std::vector<std::string> arguments{"k=4096", "bn=256", "warps=8", "pipeline=warp_specialized"};
+Kernel wide_tiles(Mode mode, const Machine& machine, const std::string& k = "4096") {
+    std::vector<std::string> arguments{"k=" + k, "bn=256", "warps=8", "pipeline=warp_specialized"};
     if (mode == Mode::Static) arguments.push_back("mode=static");
     return cli::load_launched("gemm", arguments, "", machine).kernel;
 }
@@ -89,47 +91,16 @@ double variance(const std::vector<double>& values) {
     return squares / static_cast<double>(values.size());
 }
 
-// Of a launch with as much work in all CTAs, one CTA an SM at a time; in shares of a CTA's mean time.
-struct Paces {
-    double of_gpcs = 0;  // standard deviation of the GPCs' means
-    // By how much CTAs that a GPC began together part each round: the standard deviation of an SM's i-th
-    // start within its GPC over the root of i, as independent steps add up; mean of the rounds.
-    double drift = 0;
-};
-
-// By SM, in the order of their starts.
-std::map<int, std::vector<CtaStay>> by_sm(const Stays& stays) {
-    std::map<int, std::vector<CtaStay>> of_sm;
-    for (const auto& [id, stay] : stays) of_sm[stay.sm].push_back(stay);
-    for (auto& [sm, ctas] : of_sm)
-        std::sort(ctas.begin(), ctas.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
-    return of_sm;
-}
-
-Paces paces_of(const Stays& stays, const Machine& machine) {
-    const auto of_sm = by_sm(stays);
-    std::size_t rounds = stays.size();
-    for (const auto& [sm, ctas] : of_sm) rounds = std::min(rounds, ctas.size());
-    std::vector<double> means;  // by GPC
-    std::vector<double> spreads(rounds, 0);
-    for (int gpc = 0; gpc < machine.gpcs; ++gpc) {
-        std::vector<double> times;
-        std::vector<std::vector<double>> starts(rounds);
-        for (const auto& [sm, ctas] : of_sm) {
-            if (machine.sms[static_cast<std::size_t>(sm)].gpc != gpc) continue;
-            for (std::size_t i = 0; i < rounds; ++i) {
-                times.push_back(static_cast<double>(ctas[i].end - ctas[i].start));
-                starts[i].push_back(static_cast<double>(ctas[i].start));
-            }
-        }
-        means.push_back(mean(times));
-        for (std::size_t i = 0; i < rounds; ++i) spreads[i] += variance(starts[i]) / machine.gpcs;
-    }
-    const double all = mean(means);
-    double drift = 0;
-    for (std::size_t i = 1; i < rounds; ++i)
-        drift += std::sqrt(spreads[i] / static_cast<double>(i)) / static_cast<double>(rounds - 1);
-    return {std::sqrt(variance(means)) / all, drift / all};
+// Of a launch with as much work in all CTAs: the standard deviation of the GPCs' mean times, as a share of
+// the mean.
+double spread_of_gpcs(const Stays& stays, const Machine& machine) {
+    std::map<int, std::vector<double>> times;  // by GPC
+    for (const auto& [id, stay] : stays)
+        times[machine.sms[static_cast<std::size_t>(stay.sm)].gpc].push_back(
+            static_cast<double>(stay.end - stay.start));
+    std::vector<double> means;
+    for (const auto& [gpc, of_gpc] : times) means.push_back(mean(of_gpc));
+    return std::sqrt(variance(means)) / mean(means);
 }
 
 }  // namespace
@@ -153,33 +124,106 @@ TEST_CASE("GPCs that hardly wait keep paces of their own, as on the H200") {
         const std::string run = schedule_run_name("group_m:8", mode);
         INFO(run);
         Machine machine = load_machine("h200");
-        const Paces recorded = paces_of(recorded_stays("gemm_schedules.csv", run), machine);
+        const double recorded = spread_of_gpcs(recorded_stays("gemm_schedules.csv", run), machine);
         // The constant is the file's.
-        CHECK(std::abs(machine.clock.gpc_spread - recorded.of_gpcs) <= 0.001);
+        CHECK(std::abs(machine.clock.gpc_spread - recorded) <= 0.001);
         const Kernel kernel = wide_tiles(mode, machine);
-        const Paces predicted = paces_of(predicted_stays(machine, kernel, "group_m:8", mode), machine);
-        CHECK(std::abs(predicted.of_gpcs / recorded.of_gpcs - 1) <= 0.25);
+        const double predicted = spread_of_gpcs(predicted_stays(machine, kernel, "group_m:8", mode), machine);
+        CHECK(std::abs(predicted / recorded - 1) <= 0.25);
         // Waiting alone does not part them.
         machine.clock.gpc_spread = 0;
-        const Paces alike = paces_of(predicted_stays(machine, kernel, "group_m:8", mode), machine);
-        CHECK(alike.of_gpcs <= recorded.of_gpcs / 2);
+        const double alike = spread_of_gpcs(predicted_stays(machine, kernel, "group_m:8", mode), machine);
+        CHECK(alike <= recorded / 2);
     }
 }
 
-TEST_CASE("CTAs of a GPC part from tile to tile as on the H200") {
-    // A static launch: what a grid's CTAs wait for between two tiles parts them more than their tiles do.
+namespace {
+
+// Of a launch in group_m:8 whose grid's rows are a multiple of 8, so that eight launch ids in a row share a
+// box of B: by how much those of them that run on a GPC in the same round start apart (standard deviation in
+// ns, mean of the rounds but the first).
+double apart_of_sharers(const Stays& stays, const Machine& machine) {
+    constexpr std::int64_t kSharers = 8;
+    using Group = std::pair<int, std::int64_t>;  // GPC, column of B
+    std::vector<std::map<Group, std::vector<double>>> rounds;
+    std::map<int, std::size_t> round_of_sm;
+    std::vector<std::pair<CtaStay, std::int64_t>> by_start;
+    for (const auto& [id, stay] : stays) by_start.emplace_back(stay, id);
+    std::stable_sort(by_start.begin(), by_start.end(),
+                     [](const auto& a, const auto& b) { return a.first.start < b.first.start; });
+    for (const auto& [stay, id] : by_start) {
+        const std::size_t round = round_of_sm[stay.sm]++;
+        rounds.resize(std::max(rounds.size(), round + 1));
+        const int gpc = machine.sms[static_cast<std::size_t>(stay.sm)].gpc;
+        rounds[round][{gpc, id / kSharers}].push_back(static_cast<double>(stay.start) / kPsPerNs);
+    }
+    std::vector<double> apart;
+    for (std::size_t round = 1; round < rounds.size(); ++round) {
+        std::vector<double> variances;
+        for (const auto& [group, starts] : rounds[round]) {
+            const auto n = static_cast<double>(starts.size());
+            if (starts.size() > 1) variances.push_back(variance(starts) * n / (n - 1));
+        }
+        if (!variances.empty()) apart.push_back(std::sqrt(mean(variances)));
+    }
+    return mean(apart);
+}
+
+// Which share of CTAs ends within 40 ns, a tick of the clock and a bit, of another one of its GPC.
+double share_ending_together(const Stays& stays, const Machine& machine) {
+    constexpr double kTogether = 40 * kPsPerNs;
+    std::map<int, std::vector<double>> ends;  // by GPC
+    for (const auto& [id, stay] : stays)
+        ends[machine.sms[static_cast<std::size_t>(stay.sm)].gpc].push_back(static_cast<double>(stay.end));
+    int together = 0;
+    for (auto& [gpc, of_gpc] : ends) {
+        std::sort(of_gpc.begin(), of_gpc.end());
+        for (std::size_t i = 0; i < of_gpc.size(); ++i) {
+            const bool with_last = i > 0 && of_gpc[i] - of_gpc[i - 1] <= kTogether;
+            const bool with_next = i + 1 < of_gpc.size() && of_gpc[i + 1] - of_gpc[i] <= kTogether;
+            together += with_last || with_next ? 1 : 0;
+        }
+    }
+    return together / static_cast<double>(stays.size());
+}
+
+}  // namespace
+
+TEST_CASE("A change of tiles parts CTAs that share B, by as much with few steps as with many") {
     const Machine machine = load_machine("h200");
+    // Static: what a grid's CTAs wait for between two tiles parts them more than their tiles do.
     const std::string run = schedule_run_name("group_m:8", Mode::Static);
-    const Paces recorded = paces_of(recorded_stays("gemm_schedules.csv", run), machine);
-    Kernel kernel = wide_tiles(Mode::Static, machine);
-    INFO("recorded " << 100 * recorded.drift << " % of a tile");
-    const auto drift = [&] {
-        return paces_of(predicted_stays(machine, kernel, "group_m:8", Mode::Static), machine).drift;
+    for (const auto& [k, file] :
+         {std::pair{"1024", "gemm_schedules_k1024.csv"}, std::pair{"4096", "gemm_schedules.csv"},
+          std::pair{"16384", "gemm_schedules_k16384.csv"}}) {
+        INFO("k=" << k);
+        const double recorded = apart_of_sharers(recorded_stays(file, run), machine);
+        Kernel kernel = wide_tiles(Mode::Static, machine, k);
+        const auto apart = [&] {
+            return apart_of_sharers(predicted_stays(machine, kernel, "group_m:8", Mode::Static), machine);
+        };
+        const double predicted = apart();
+        INFO("recorded " << recorded << " ns, predicted " << predicted);
+        CHECK(std::abs(predicted / recorded - 1) <= 0.25);
+        kernel.epilogue_jitter_ns = 0;
+        const double alike = apart();
+        INFO("without jitter " << alike);
+        CHECK(alike <= recorded / 2);
+    }
+}
+
+TEST_CASE("CTAs of one warpgroup that share boxes end together") {
+    if (test::kSanitized) return;
+    const Machine machine = load_machine("h200");
+    const std::string run = schedule_run_name("group_m:8", Mode::Grid);
+    const double recorded = share_ending_together(recorded_stays("gemm_schedules_128x128.csv", run), machine);
+    Kernel kernel = cli::load_launched("gemm", {"k=4096", "pipeline=warp_specialized"}, "", machine).kernel;
+    const auto together = [&] {
+        return share_ending_together(predicted_stays(machine, kernel, "group_m:8", Mode::Grid), machine);
     };
-    const double predicted = drift();
-    INFO("predicted " << 100 * predicted << " %");
-    CHECK(std::abs(predicted / recorded.drift - 1) <= 0.2);
-    kernel.pace_spread = 0;
-    INFO("without paces " << 100 * drift() << " %");
-    CHECK(drift() <= recorded.drift / 2);
+    const double predicted = together();
+    INFO("recorded " << recorded << ", predicted " << predicted);
+    CHECK(std::abs(predicted - recorded) <= 0.1);
+    kernel.epilogue_jitter_ns = 70;
+    CHECK(together() <= recorded - 0.3);
 }

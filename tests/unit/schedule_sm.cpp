@@ -82,12 +82,14 @@ TEST_CASE(
     Kernel kernel;
     kernel.epilogue_ns = 0.4;  // 400 ps
     kernel.epilogue_overlaps = false;
-    CHECK(end_of_epilogue(kernel, 1000, 1300, 250) == 1400);
-    CHECK(end_of_epilogue(kernel, 1000, 2000, 250) == 2000);
+    CHECK(end_of_epilogue(kernel, 1000, 1300, 250, 0) == 1400);
+    CHECK(end_of_epilogue(kernel, 1000, 2000, 250, 0) == 2000);
     kernel.epilogue_overlaps = true;  // half of the epilogue follows what is in the buffers
-    CHECK(end_of_epilogue(kernel, 1000, 1300, 250) == 1400);
-    CHECK(end_of_epilogue(kernel, 1000, 2000, 250) == 1950);
-    CHECK(end_of_epilogue(kernel, 1000, 2000, 0) == 2200);
+    CHECK(end_of_epilogue(kernel, 1000, 1300, 250, 0) == 1400);
+    CHECK(end_of_epilogue(kernel, 1000, 2000, 250, 0) == 1950);
+    CHECK(end_of_epilogue(kernel, 1000, 2000, 0, 0) == 2200);
+    CHECK(end_of_epilogue(kernel, 1000, 2000, 250, -100) == 1850);
+    CHECK(end_of_epilogue(kernel, 1000, 1000, 250, -900) == 1000);  // never before the math ends
 }
 
 TEST_CASE(

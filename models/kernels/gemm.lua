@@ -97,9 +97,11 @@ function kernel(p, gpu)
         -- The warp-specialized kernel's: a change of tiles takes 1755, 2025 and 2490 cycles of 64x128, 128x128 and 128x256 tiles
         -- (gemm_k.csv), so 900 ns and what does not fit the buffers of C.
         epilogue_ns = specialized and 900 or 700,
-        -- Of tiles of one warpgroup that a GPC shares, 85 of 100 end with others to the tick of the clock; those of two part by
-        -- as much a tile with 16 steps as with 256 (gemm_schedules_*.csv). Triton's kernel is supposed to do the same.
-        epilogue_jitter_ns = p.warps > 4 and 70 or 0,
+        -- Tiles of two warpgroups part by as much with 16 steps as with 256. Of those of one 85 in 100 end with another of their
+        -- GPC to the tick of the clock; with 0, 3, 6 and 10 ns 82, 79, 73 and 74 do (gemm_schedules*.csv). Without any, CTAs
+        -- that have little in common stay in step for ever: `diagonal` then hits what it misses on a GPU. Triton's kernel is
+        -- supposed to do the same.
+        epilogue_jitter_ns = p.warps > 4 and 70 or 3,
         epilogue_overlaps = p.mode ~= "grid" and specialized,
         store_buffer = c_buffers,
         program = function(tm, tn)

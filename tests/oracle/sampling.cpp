@@ -47,7 +47,7 @@ TEST_CASE("Slices that differ at random give a total the standard error of a sam
 }
 
 TEST_CASE("A quarter of the slices is simulated by itself where SMs have several CTAs") {
-    if (test::kSanitized) return;  // minutes there
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     TbbExecutor executor(2);
     const auto sample_of = [&](const char* columns) {
@@ -62,7 +62,7 @@ TEST_CASE("A quarter of the slices is simulated by itself where SMs have several
 }
 
 TEST_CASE("Sampled counters are within three standard errors of the exact ones, 97 in 100 of them") {
-    if (test::kSanitized) return;
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     TbbExecutor executor(2);
     int pairs = 0, within = 0;

@@ -150,7 +150,7 @@ TEST_CASE("An entry takes four requesters: requests for a missing line as on an 
 // Half-line boxes: twice the requests, so that tags are what is short. The line engine's requests are let in
 // as they come here, and none waits behind the coalescer: the tile engine knows neither.
 TEST_CASE("What waits for busy tags in front of the coalescer is joined by as few as in the line engine") {
-    if (test::kSanitized) return;
+    if (test::left_to_plain_builds()) return;
     Machine machine = load_machine("h200");
     machine.l2.input_queue_requests = 1 << 20;
     machine.l2.lookup_queue_requests = 0;
@@ -229,7 +229,7 @@ TEST_CASE("The tile engine keeps no trace and says so") {
 // L2 reach. Slices that are full, which the tile engine does not have, make row_major's fills 6 % and hit
 // rates up to 1.7 points other; near the L2's capacity the sets decide: docs/performance.md.
 TEST_CASE("The tile engine predicts what the line engine does") {
-    if (test::kSanitized) return;
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     struct Compared {
         std::vector<std::string> arguments;

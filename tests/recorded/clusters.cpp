@@ -72,7 +72,7 @@ TEST_CASE("The first wave's clusters lie where static launches of them were seen
 }
 
 TEST_CASE("Clusters of two that go by SM ids merge what static launches of them do") {
-    if (test::kSanitized) return;  // nothing that other tests do not run
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     // Filling one GPC after the other they would merge 37 % too much, 12 too much and 17 too little; dealt to
     // the GPCs in turn 25 % too much in the last of these orders, whose sharers are 16 clusters apart.

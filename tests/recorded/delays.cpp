@@ -68,7 +68,7 @@ Longer than_an_idle_hit(const Machine& machine, Line line, int in_flight) {
 }  // namespace
 
 TEST_CASE("A line from DRAM takes as much longer than one from the L2 as on the GPU") {
-    if (test::kSanitized) return;  // minutes under a sanitizer, and nothing that other tests do not run
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     for (const bool far : {false, true}) {
         for (const int in_flight : {0, 1, 2}) {
@@ -81,7 +81,7 @@ TEST_CASE("A line from DRAM takes as much longer than one from the L2 as on the 
 
 // What a miss takes more than a hit of the same home has no wait for the fabric in it.
 TEST_CASE("A busy DRAM serves lines first that come over the fabric") {
-    if (test::kSanitized) return;
+    if (test::left_to_plain_builds()) return;
     Machine machine = load_machine("h200");
     constexpr int kInFlight = 3;  // 4.1 TB/s
     const auto near_by_far = [&](auto&& longer) {
@@ -96,7 +96,7 @@ TEST_CASE("A busy DRAM serves lines first that come over the fabric") {
 }
 
 TEST_CASE("Near lines that hit pass far ones that wait for the fabric, until DRAM is full") {
-    if (test::kSanitized) return;
+    if (test::left_to_plain_builds()) return;
     Machine machine = load_machine("h200");
     for (const int in_flight : {1, 2, 3}) {
         INFO(in_flight << " copies in flight");

@@ -104,7 +104,7 @@ TEST_CASE("Recorded GEMM launches are predicted within what the model reaches") 
 TEST_CASE("The order that the GPU runs in two ways stays the worst by far") {
     // CTAs of diagonal keep together or fall apart: one reading took 3.3 ms, another 3.8. In the model most
     // seeds keep together: 2.9 to 3.5 ms with half to two thirds of the fills that were counted.
-    if (test::kSanitized) return;
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     const auto row = test::recorded_rows("gemm.csv", cells_of("diagonal", "grid")).front();
     const Prediction p = predict_row(row, machine);
@@ -118,10 +118,7 @@ TEST_CASE("Predicted fills rank the recorded orders as the hardware does") {
     // Four orders that the hardware sets apart by 1.4 times and more: 54.6, 77.5, 136 and 498 M sectors.
     const Machine machine = load_machine("h200");
     const std::vector<std::string> orders{"group_m:8", "group_m:32", "row_major", "diagonal"};
-    if (test::kSanitized) {
-        SUCCEED("left to builds without sanitizers");
-        return;
-    }
+    if (test::left_to_plain_builds()) return;
     std::vector<double> measured(orders.size()), predicted(orders.size());
     TbbExecutor executor;
     executor.for_each(orders.size(), [&](std::size_t i) {

@@ -51,7 +51,7 @@ Prediction predict_row(const test::RecordedCells& row, const Machine& machine) {
 }  // namespace
 
 TEST_CASE("Launches recorded on an H100 are predicted without a parameter of their own") {
-    if (test::kSanitized) return;  // minutes under a sanitizer, and nothing that other tests do not run
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h100-sxm");
     std::vector<test::RecordedCells> recorded;
     for (const Wanted& row : kWanted) {

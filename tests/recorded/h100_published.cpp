@@ -49,7 +49,7 @@ Prediction predict_on_h100(const std::string& name, const std::string& pipeline)
 }  // namespace
 
 TEST_CASE("The published H100 rows are predicted without a parameter of their own") {
-    if (test::kSanitized) return;  // minutes under a sanitizer, and nothing that other tests do not run
+    if (test::left_to_plain_builds()) return;
     for (const std::string pipeline : {"warp_specialized", "multistage"}) {
         double last_dram_bytes = 1e30;
         for (const Published& row : kPublished) {  // by falling DRAM traffic

@@ -114,7 +114,7 @@ TEST_CASE("Traffic and times of recorded kernels are predicted that no machine w
 }
 
 TEST_CASE("CTAs that read a row in chunks of their own merge about as much as on the H200") {
-    if (test::kSanitized) return;
+    if (test::left_to_plain_builds()) return;
     // Two passes over rows of 64 KiB in 8 chunks, whose CTAs run side by side: 21 % merged in softmax, 20 %
     // in layernorm, and 10 and 14 % with the chunks of eight rows interleaved. How uneven steps are was
     // chosen on softmax's rows (softmax.lua), not on layernorm's.

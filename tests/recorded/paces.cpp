@@ -213,7 +213,7 @@ TEST_CASE("A change of tiles parts CTAs that share B, by as much with few steps 
 }
 
 TEST_CASE("CTAs of one warpgroup that share boxes end together") {
-    if (test::kSanitized) return;
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     const std::string run = schedule_run_name("group_m:8", Mode::Grid);
     const double recorded = share_ending_together(recorded_stays("gemm_schedules_128x128.csv", run), machine);

@@ -63,7 +63,7 @@ TEST_CASE("HipKittens' table of XCD orders on an MI355X: 9216^3", "[published]")
 }
 
 TEST_CASE("HipKittens' table of XCD orders on an MI355X: 14592^3", "[published]") {
-    if (test::kSanitized) return;  // minutes
+    if (test::left_to_plain_builds()) return;
     const Rates rows = gemm_on_mi355x(14592, "row_major");
     // Printed as C542, which is more than an eighth of 4332 tiles: the remap would leave them all as they
     // are.
@@ -104,7 +104,7 @@ TEST_CASE("Attention on an MI300X hits the L2 in any order while it is small", "
 }
 
 TEST_CASE("Attention on an MI300X loses the L2 where a die works on many heads", "[published]") {
-    if (test::kSanitized) return;  // minutes
+    if (test::left_to_plain_builds()) return;
     // The same, 128 heads of 128 K: about 1 % for both block-first orders, which keep 16 heads in 4 MiB. The
     // launch is cut to 8 and 16 of 1024 blocks: of the workgroups that share a head's keys the first round
     // starts in step, and each round is more apart.
@@ -148,7 +148,7 @@ TEST_CASE("AMD's dense attention on an MI300X: the order of its block orders", "
 }
 
 TEST_CASE("AMD's dense attention on an MI355X: three block orders within six points", "[published]") {
-    if (test::kSanitized) return;  // minutes
+    if (test::left_to_plain_builds()) return;
     // Two buffers. 18, 57 and 86 %: in bt_hkv_minor each of a die's 32 CUs has a head of its own, so what
     // hits is the second to eighth store to a line of O.
     CHECK(std::abs(dense_attention("mi355x", "2", "down", "column_major") - 18) <= 6);

@@ -64,7 +64,7 @@ std::vector<double> errors(const std::vector<Launch>& launches, const Machine& m
 }  // namespace
 
 TEST_CASE("A tile takes the cycles that were counted, of few steps and of many, in persistent launches") {
-    if (test::kSanitized) return;  // nothing that other tests do not run
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     // A tile of 128 x 128 takes 6400 to 21,600 cycles, one of 128 x 256 10,700 to 35,300.
     const std::vector<Launch> launches{{"128", "128", "512", "static"},   {"128", "128", "1024", "static"},
@@ -81,7 +81,7 @@ TEST_CASE("A tile takes the cycles that were counted, of few steps and of many, 
 }
 
 TEST_CASE("Without the time that MMAs take to be handed over, tiles of many steps end too early") {
-    if (test::kSanitized) return;
+    if (test::left_to_plain_builds()) return;
     Machine machine = load_machine("h200");
     const std::vector<Launch> launches{{"128", "128", "2048", "static"}, {"128", "128", "2048", "dynamic"}};
     machine.sm.mma_issue = 0;

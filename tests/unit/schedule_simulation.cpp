@@ -160,7 +160,7 @@ TEST_CASE("A warm L2 reads less, and nothing when all of it fits") {
     CHECK(warm_time < cold_time);
     // Square inputs of 2 x 32 MiB, more than a partition: the first rows are gone when they are wanted again.
     const Kernel large = test::gemm({"m=4096", "n=4096", "k=4096"}, machine);
-    if (test::kSanitized) return;
+    if (test::left_to_plain_builds()) return;
     const auto cold = fills(large, false).first;
     const auto warm = fills(large, true).first;
     CHECK(warm < cold);

@@ -75,7 +75,7 @@ Stays predicted_stays(const Machine& machine, const Kernel& kernel, const std::s
 // The GEMM of gemm_schedules.csv.
 Kernel wide_tiles(Mode mode, const Machine& machine, const std::string& k = "4096") {
     std::vector<std::string> arguments{"k=" + k, "bn=256", "warps=8", "pipeline=warp_specialized"};
-    if (mode == Mode::Static) arguments.push_back("mode=static");
+    if (mode == Mode::Static) arguments.emplace_back("mode=static");
     return cli::load_launched("gemm", arguments, "", machine).kernel;
 }
 

@@ -24,8 +24,8 @@ inline int cases(int wanted) {
     return std::max(1, static_cast<int>(wanted * effort));
 }
 
-/// True under a sanitizer: for a test case that takes minutes there and runs nothing that the others do not. It counts
-/// as an assertion, since a test case without any fails.
+/// True under a sanitizer: for a test case that takes minutes there and runs nothing that the others do not.
+/// It counts as an assertion, since a test case without any fails.
 inline bool left_to_plain_builds() {
     if (kSanitized) SUCCEED("left to builds without sanitizers");
     return kSanitized;

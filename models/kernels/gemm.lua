@@ -97,11 +97,11 @@ function kernel(p, gpu)
         -- The warp-specialized kernel's: a change of tiles takes 1755, 2025 and 2490 cycles of 64x128, 128x128 and 128x256 tiles
         -- (gemm_k.csv), so 900 ns and what does not fit the buffers of C.
         epilogue_ns = specialized and 900 or 700,
-        -- Tiles of two warpgroups part by as much with 16 steps as with 256. Of those of one 85 in 100 end with another of their
-        -- GPC to the tick of the clock; with 0, 3, 6 and 10 ns 82, 79, 73 and 74 do (gemm_schedules*.csv). Without any, CTAs
-        -- that have little in common stay in step for ever: `diagonal` then hits what it misses on a GPU. Triton's kernel is
-        -- supposed to do the same.
-        epilogue_jitter_ns = p.warps > 4 and 70 or 3,
+        -- Tiles of two warpgroups part, by as much with 16 steps as with 256. Those of one do not: 85 in 100 end with another of
+        -- their GPC to the tick of the clock (gemm_schedules*.csv). In Triton's kernel, which has no producer, nothing else parts
+        -- CTAs: without any jitter those that have little in common stay in step for ever, and `diagonal` hits what it misses
+        -- on a GPU.
+        epilogue_jitter_ns = p.warps > 4 and 70 or (specialized and 0 or 3),
         epilogue_overlaps = p.mode ~= "grid" and specialized,
         store_buffer = c_buffers,
         program = function(tm, tn)

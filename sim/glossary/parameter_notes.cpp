@@ -121,7 +121,9 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "sm_wire"},
     {"latency.release", "a stage's loads leave latency.release cycles after its step's math has retired", "",
      "Gpc::release_if_due"},
-    {"latency.handshake", "and in a warp-specialized kernel latency.handshake cycles after that", "", "Gpc::refill"},
+    {"latency.handshake", "and in a warp-specialized kernel latency.handshake cycles after that", "", "Gpc::handshake"},
+    {"latency.handshake_jitter", "latency.handshake is drawn for each step, uniform within this many cycles about its value",
+     "", "Gpc::handshake"},
     {"latency.sm_to_sm",
      "a stage that the CTAs of a cluster fill together is refilled by the last of them to free it at once, by "
      "the others latency.sm_to_sm later",

@@ -126,16 +126,18 @@ struct Machine {
         double slice_spread_cycles = 0;  // fixed differences between (SM, slice) pairs
         double release_cycles = 0;       // from a step's math to the loads into its stage
         double handshake_cycles = 0;     // and, warp-specialized, until the producer has heard of it
-        double sm_to_sm_cycles = 0;      // a signal from one CTA of a cluster to another
-        double hit_l2_cycles = 0;        // from the tag to the data of a resident line, L2 clocks
-        double tag_ns = 0;               // from the tag lookup of a miss to its request leaving
-        double fabric_request_ns = 0;    // to the home partition
-        double fabric_reply_ns = 0;      // and back
-        double dram_ns = 0;              // the constant part
-        double dram_jitter_ns = 0;       // mean of the exponential part, per line, of an idle DRAM
-        double dram_load = 0;            // of a busy one: over 1 - dram_load * the share it is busy
-        double dram_load_far = 0;        // the same for requests over the fabric
-        double dram_spread_ns = 0;       // beyond it waits spread by the root of this * their mean; 0: never
+        // Within which the handshake is uniform, step by step.
+        double handshake_jitter_cycles = 0;
+        double sm_to_sm_cycles = 0;    // a signal from one CTA of a cluster to another
+        double hit_l2_cycles = 0;      // from the tag to the data of a resident line, L2 clocks
+        double tag_ns = 0;             // from the tag lookup of a miss to its request leaving
+        double fabric_request_ns = 0;  // to the home partition
+        double fabric_reply_ns = 0;    // and back
+        double dram_ns = 0;            // the constant part
+        double dram_jitter_ns = 0;     // mean of the exponential part, per line, of an idle DRAM
+        double dram_load = 0;          // of a busy one: over 1 - dram_load * the share it is busy
+        double dram_load_far = 0;      // the same for requests over the fabric
+        double dram_spread_ns = 0;     // beyond it waits spread by the root of this * their mean; 0: never
     } latency;
 
     struct Bandwidth {

@@ -176,6 +176,8 @@ const std::vector<ParameterInfo> kTable = {
      "from a step's math to the loads into its stage: barrier, addresses, load instruction", at<&M::latency, &Latency::release_cycles>},
     {"latency.handshake", "cycles", 0, 1e5,
      "what these loads take beside in a warp-specialized kernel, until the producer has heard of the stage", at<&M::latency, &Latency::handshake_cycles>},
+    {"latency.handshake_jitter", "cycles", 0, 1e5,
+     "how far apart the shortest and the longest of these are, uniform", at<&M::latency, &Latency::handshake_jitter_cycles>, 1, kOptional},
     {"latency.sm_to_sm", "cycles", 0, 1e5,
      "a signal from one CTA of a cluster to another; 0 without clusters", at<&M::latency, &Latency::sm_to_sm_cycles>},
     {"latency.hit", "L2 cycles", 0, 1e5,

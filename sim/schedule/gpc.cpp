@@ -260,9 +260,8 @@ void Gpc::on_release(Picoseconds now, std::int32_t index) {
 void Gpc::refill(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const std::int64_t in_flight = kernel_.stages > 1 ? 1 : 0;
-    const Picoseconds heard = now + cycles(machine_.latency.handshake_cycles);
     for (; s.refill.step + in_flight < s.released; advance(work_, s.tiles, s.refill)) {
-        if (has_math(phase_of(s.refill))) permit_load(heard, index);
+        if (has_math(phase_of(s.refill))) permit_load(now + handshake(), index);
     }
 }
 

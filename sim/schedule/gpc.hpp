@@ -185,6 +185,11 @@ private:
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     // From a step's math to the loads of a later one.
     Picoseconds release() const { return cycles(machine_.latency.release_cycles + kernel_.release_cycles); }
+    // And until the producer of a warp-specialized kernel has heard of the free stage.
+    Picoseconds handshake() {
+        const Machine::Latency& latency = machine_.latency;
+        return cycles(latency.handshake_cycles + latency.handshake_jitter_cycles * (random_.uniform() - 0.5));
+    }
     int sm_of(std::int32_t slot) const { return slot / ctas_per_sm_; }
     std::int32_t local_slot(std::int32_t global) const {
         return local_sm_[static_cast<std::size_t>(global / ctas_per_sm_)] * ctas_per_sm_ +

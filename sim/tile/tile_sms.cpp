@@ -43,7 +43,10 @@ void TileSms::set_cycle(double picoseconds) {
     cycle_ = picoseconds;
     release_ = cycles(machine_.latency.release_cycles + kernel_.release_cycles);
     refill_ = release_;
-    if (kernel_.pipeline == Pipeline::WarpSpecialized) refill_ += cycles(machine_.latency.handshake_cycles);
+    if (kernel_.pipeline == Pipeline::WarpSpecialized) {
+        refill_ += cycles(machine_.latency.handshake_cycles);
+        refill_jitter_ = machine_.latency.handshake_jitter_cycles;
+    }
     load_issue_ = cycles(machine_.latency.load_issue_cycles);
 }
 
@@ -224,7 +227,7 @@ void TileSms::refill(Picoseconds now, const Cursor& released, std::int32_t index
     const std::int32_t in_flight = stages_ > 1 ? 1 : 0;
     for (; s.refill.step + in_flight <= released.step; advance(s, s.refill)) {
         const bool freed_already = s.refill.step < s.freed;
-        if (!freed_already && has_math(phase_of(s, s.refill))) set_free(s.refill, now + refill_, index);
+        if (!freed_already && has_math(phase_of(s, s.refill))) set_free(s.refill, now + to_refill(), index);
     }
 }
 

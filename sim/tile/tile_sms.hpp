@@ -116,6 +116,8 @@ private:
         const double jitter = kernel_.math_jitter_cycles;
         return cycles(mean + (jitter > 0 ? jitter * random_.uniform() : 0));
     }
+    // Of a warp-specialized CTA: from a step's math to the loads into its stage.
+    Picoseconds to_refill() { return refill_ + cycles(refill_jitter_ * (random_.uniform() - 0.5)); }
     static const Work::Phase& phase_of(const Slot& slot, const Cursor& cursor) {
         return slot.phases[cursor.phase];
     }
@@ -156,7 +158,8 @@ private:
     const bool one_event_;  // a step: in clusters
     const bool stages_are_power_of_two_;
     Picoseconds release_ = 0;     // from a step's math to the CTA's going on
-    Picoseconds refill_ = 0;      // and to the loads into its stage
+    Picoseconds refill_ = 0;      // and to the loads into its stage, in the mean
+    double refill_jitter_ = 0;    // within which that is uniform, cycles
     Picoseconds load_issue_ = 0;  // from a box's issue to its first line on the wire
     std::vector<SmState> sms_;
     std::vector<Slot> slots_;              // SM * CTAs per SM + slot

@@ -30,9 +30,9 @@ struct Wanted {
 };
 
 const std::vector<Wanted> kWanted{
-    {"grid", "group_m:8", "8192", 3, 8, 2, 6}, {"grid", "serpentine_m:12", "8192", 8, 9, 2.5, 3.5},
-    {"grid", "hilbert", "8192", 8, 4, 4, 4},   {"static", "group_m:8", "8192", 3, 6, 2, 5},
-    {"grid", "row_major", "4096", 2, 3, 2, 5}, {"grid", "hilbert", "4096", 8, 8, 2, 5},
+    {"grid", "group_m:8", "8192", 3, 6, 2, 3}, {"grid", "serpentine_m:12", "8192", 9, 9, 3, 3},
+    {"grid", "hilbert", "8192", 6, 4, 2, 4},   {"static", "group_m:8", "8192", 3, 6, 2, 3},
+    {"grid", "row_major", "4096", 2, 3, 2, 3}, {"grid", "hilbert", "4096", 6, 6, 2, 3},
 };
 
 Prediction predict_row(const test::RecordedCells& row, const Machine& machine) {

@@ -202,6 +202,30 @@ TEST_CASE("A stage is refilled when the next step is issued, whoever issues the 
     CHECK(run(machine, kernel, {0}, lanes(1)).time == from_ns(9 * kFirstLineNs + 9 * 30 + 8 * 20 + 10));
 }
 
+TEST_CASE("How long the producer takes to hear of a stage is uniform about its mean, step by step") {
+    // As above: the last load waits for eight of them one after the other, so that the sum of as many shows.
+    Machine machine = load_machine("tiny");
+    Kernel kernel = test::one_cta(10, 10, 2, 0, 2);
+    kernel.pipeline = Pipeline::WarpSpecialized;
+    machine.latency.handshake_cycles = 20;
+    machine.latency.handshake_jitter_cycles = 12;
+    constexpr int kSeeds = 400;
+    double sum = 0, squares = 0;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+        SimulationOptions options = lanes(1);
+        options.seed = seed;
+        const double time = static_cast<double>(run(machine, kernel, {0}, options).time) / kPsPerNs;
+        const double late = time - (9 * kFirstLineNs + 9 * 30 + 8 * 20 + 10);
+        CHECK(std::abs(late) <= 8 * 6);
+        sum += late;
+        squares += late * late;
+    }
+    // Of a mean of 400 the standard error is a twentieth of the deviation, 0.5 ns.
+    const double deviation = 12 * std::sqrt(8.0 / 12);
+    CHECK(std::abs(sum / kSeeds) <= 4 * deviation / 20);
+    CHECK(std::sqrt(squares / kSeeds) == Approx(deviation).epsilon(0.12));
+}
+
 TEST_CASE("With a single stage every step pays its latency") {
     const Machine machine = load_machine("tiny");
     const Kernel kernel = test::one_cta(10, 500, 1, 0, 2);  // even lines: near

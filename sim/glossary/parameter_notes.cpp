@@ -110,6 +110,8 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "ghz_under_power"},
     {"clock.gpc_spread", "math on a GPC takes 1 + d of the mean, d of standard deviation clock.gpc_spread", "",
      "gpc_paces"},
+    {"clock.gpc_settles", "a tile that starts clock.gpc_settles or more into its launch takes the mean on every GPC", "",
+     "TilePaces::math"},
 
     {"latency.load_issue", "first line on the wire = issue + latency.load_issue", "", "BoxTiming"},
     {"latency.sm_to_slice", "arrival = departure + latency.sm_to_slice + the SM's and slice's spread", "",

@@ -116,6 +116,7 @@ struct Machine {
         double power_fabric_ghz = 0;
         // Each GPC has a clock of its own: their standard deviation under load, as a share of the mean.
         double gpc_spread = 0;
+        double gpc_settles_ms = 1e6;  // into a launch, when they become alike
     } clock;
 
     struct Latency {

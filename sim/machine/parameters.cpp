@@ -161,6 +161,8 @@ const std::vector<ParameterInfo> kTable = {
     {"clock.gpc_spread", "", 0, 0.2,
      "how far the GPCs' clocks differ under tensor load: standard deviation, as a share of their mean",
      at<&M::clock, &Clock::gpc_spread>, 1, kOptional},
+    {"clock.gpc_settles", "ms", 0, 1e6,
+     "how far into a launch the GPCs' clocks become alike", at<&M::clock, &Clock::gpc_settles_ms>, 1, kOptional},
 
     {"latency.load_issue", "cycles", 0, 1e5,
      "SM cycles from the issue of a box to its first line on the wire", at<&M::latency, &Latency::load_issue_cycles>},

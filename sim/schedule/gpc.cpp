@@ -73,7 +73,7 @@ void Gpc::start(Picoseconds time, std::int32_t global, std::int32_t tile, std::i
     s.steps = s.loadable;
     if (s.tiles.next >= 0) s.loadable += work_.steps(s.tiles.next);
     s.cluster = cluster;
-    s.pace = paces_.math(static_cast<std::size_t>(number_), tile);
+    s.pace = paces_.math(static_cast<std::size_t>(number_), tile, time);
     enter_next_tile(work_, s.tiles, s.load);
     push(time + (goes_on ? 0 : from_ns(kernel_.prologue_ns)), Kind::Begin, index);
     draw_if_due(time, index);

@@ -213,7 +213,7 @@ private:
     const Work& work_;
     const Kernel& kernel_;
     const int number_;
-    const TilePaces paces_;
+    TilePaces paces_;
     const int ctas_per_sm_;
     double cycle_ = 1000;
     double math_rate_ = 1;                // flops per SM cycle

@@ -4,15 +4,18 @@
 //
 // * Each GPC has a clock of its own: under tensor load the GPCs' mean times differ by 0.6 % (standard
 //   deviation), other GPCs on each board, while the SMs of one GPC read the same clock to 10 ppm
-//   (traces/h200/gemm_schedules.csv).
+//   (traces/h200/gemm_schedules.csv). About a millisecond into a launch they become alike
+//   (gemm_schedules_k16384.csv).
 // * A change of tiles takes one CTA longer than the other, by as much after few steps as after many
 //   (traces/h200/gemm_schedules_k1024.csv and _k16384.csv).
 // * A CTA of attention has a pace of its own, a share of its length (traces/h200/attention_schedules.csv).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/random.hpp"
@@ -66,11 +69,14 @@ public:
         : spread_(kernel.pace_spread),
           epilogue_jitter_ns_(kernel.epilogue_jitter_ns),
           seed_(seed),
-          of_gpc_(gpc_paces(machine, kernel, seed)) {}
+          of_gpc_(gpc_paces(machine, kernel, seed)),
+          settles_(from_ns(machine.clock.gpc_settles_ms * 1e6)) {}
 
-    // What the math of a tile takes of the mean on a GPC.
-    double math(std::size_t gpc, std::int32_t tile) const {
-        return tile_pace(spread_, seed_, tile) * of_gpc_[gpc];
+    // What the math of a tile that starts at `start` takes of the mean on a GPC. The launch is as old as the
+    // first tile asked for.
+    double math(std::size_t gpc, std::int32_t tile, Picoseconds start) {
+        launched_at_ = std::min(launched_at_, start);
+        return tile_pace(spread_, seed_, tile) * (start - launched_at_ < settles_ ? of_gpc_[gpc] : 1);
     }
     // By how much its epilogue is longer than the mean; often negative.
     Picoseconds epilogue(std::int32_t tile) const {
@@ -82,6 +88,8 @@ private:
     double epilogue_jitter_ns_;
     std::uint64_t seed_;
     std::vector<double> of_gpc_;
+    Picoseconds settles_;
+    Picoseconds launched_at_ = std::numeric_limits<Picoseconds>::max();
 };
 
 }  // namespace l2lens

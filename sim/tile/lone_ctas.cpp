@@ -39,7 +39,7 @@ void LoneCtas::start(const Start& start) {
     Sm& sm = sm_at(start.slot);
     sm.tile = start.tile;
     sm.phases = work_.program(start.tile);
-    sm.pace = tile_paces_.math(sm.gpc, sm.tile);
+    sm.pace = tile_paces_.math(sm.gpc, sm.tile, start.time);
     sm.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     sm.freed = 0;
     sm.scheduled = false;

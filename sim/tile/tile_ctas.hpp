@@ -70,7 +70,7 @@ protected:
     const Picoseconds half_epilogue_;
     const double cycles_per_flop_;
     const double mma_issue_per_flop_;
-    const TilePaces tile_paces_;
+    TilePaces tile_paces_;
     double cycle_ = 1000;
     RandomStream random_;
     Demand demand_;

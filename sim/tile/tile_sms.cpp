@@ -60,7 +60,7 @@ void TileSms::start(const Start& start) {
     s.tile = start.tile;
     s.phases = work_.program(start.tile);
     s.cluster = start.cluster;
-    s.pace = tile_paces_.math(sm_of(s).gpc, s.tile);
+    s.pace = tile_paces_.math(sm_of(s).gpc, s.tile, start.time);
     s.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     Cursor first;
     skip_empty(s, first);

@@ -106,6 +106,7 @@ TEST_CASE("Traffic and times of recorded kernels are predicted that no machine w
             time.push_back(100 * std::abs(predictions[i].counters.at(kTime) / row.measured.at(kTime) - 1));
             if (row.mode == Mode::Grid) CHECK(predictions[i].ctas_per_sm == row.ctas_per_sm.value());
         }
+        if (test::kSanitized) continue;  // one row is no median
         INFO(kernel.name);
         CHECK(median(fill) <= 3);
         CHECK(median(hit_rate) <= kernel.hit_rate_points);

@@ -139,6 +139,40 @@ TEST_CASE("GPCs that hardly wait keep paces of their own, as on the H200") {
 
 namespace {
 
+Stays started_within(const Stays& stays, double from_us, double to_us) {
+    Stays within;
+    for (const auto& [id, stay] : stays) {
+        const double start = static_cast<double>(stay.start) / (1000 * kPsPerNs);
+        if (start >= from_us && start < to_us) within[id] = stay;
+    }
+    return within;
+}
+
+}  // namespace
+
+TEST_CASE("GPCs that were apart at first are alike two milliseconds into a launch, as on the H200") {
+    Machine machine = load_machine("h200");
+    const std::string run = schedule_run_name("group_m:8", Mode::Static);
+    const Stays recorded = recorded_stays("gemm_schedules_k16384.csv", run);
+    const Kernel kernel = wide_tiles(Mode::Static, machine, "16384");
+    const auto early = [&](const Stays& stays) {
+        return spread_of_gpcs(started_within(stays, 100, 700), machine);
+    };
+    const auto late = [&](const Stays& stays) {
+        return spread_of_gpcs(started_within(stays, 1800, 2700), machine);
+    };
+    const Stays predicted = predicted_stays(machine, kernel, "group_m:8", Mode::Static);
+    INFO("recorded " << early(recorded) << " and " << late(recorded) << ", predicted " << early(predicted)
+                     << " and " << late(predicted));
+    CHECK(late(recorded) <= early(recorded) / 2);
+    CHECK(late(predicted) <= early(predicted) / 2);
+    CHECK(late(predicted) <= 1.5 * late(recorded));
+    machine.clock.gpc_settles_ms = 1e6;
+    CHECK(late(predicted_stays(machine, kernel, "group_m:8", Mode::Static)) >= 3 * late(recorded));
+}
+
+namespace {
+
 // Of a launch in group_m:8 whose grid's rows are a multiple of 8, so that eight launch ids in a row share a
 // box of B: by how much those of them that run on a GPC in the same round start apart (standard deviation in
 // ns, mean of the rounds but the first).

@@ -298,6 +298,21 @@ TEST_CASE(
     CHECK(gpc_paces(machine, kernel, 0) == alike);
 }
 
+TEST_CASE("GPCs take the same for the tiles that start when their clocks have settled") {
+    Machine machine = load_machine("h200");
+    machine.clock.gpc_settles_ms = 0.5;
+    Kernel kernel = test::one_cta(1, 100, 1);
+    kernel.programs[0].phases[0].math_flops = 1;
+    const std::vector<double> apart = gpc_paces(machine, kernel, 0);
+    TilePaces paces(machine, kernel, 0);
+    const Picoseconds launched = from_ns(3e6), settled = launched + from_ns(0.5e6);
+    for (std::size_t gpc = 0; gpc < apart.size(); ++gpc) {
+        CHECK(paces.math(gpc, 0, launched) == apart[gpc]);
+        CHECK(paces.math(gpc, 1, settled - 1) == apart[gpc]);
+        CHECK(paces.math(gpc, 2, settled) == 1);
+    }
+}
+
 TEST_CASE("An epilogue that overlaps costs the next tile's loads, or they cost it, but not both") {
     const Machine machine = load_machine("tiny");
     const double hit_ns = kFirstLineNs - 108;

@@ -148,6 +148,14 @@ void check_coalescer(const Machine& machine, Problems& problems) {
                      "; a coalescer that merges serves at least 2");
 }
 
+void check_latency(const Machine& machine, Problems& problems) {
+    const Machine::Latency& latency = machine.latency;
+    if (latency.handshake_jitter_cycles > 2 * latency.handshake_cycles)
+        problems.add(
+            "latency.handshake_jitter",
+            "is more than twice latency.handshake: some loads would leave before their stage is free");
+}
+
 }  // namespace
 
 std::vector<Problem> check(const Machine& machine) {
@@ -159,6 +167,7 @@ std::vector<Problem> check(const Machine& machine) {
     check_hash(machine, problems);
     check_last_level(machine, problems);
     check_coalescer(machine, problems);
+    check_latency(machine, problems);
     return problems.take();
 }
 

@@ -181,6 +181,12 @@ TEST_CASE("An impossible geometry is refused at the parameter to look at") {
            "'hash.interleave' is 192 B; it must be a power of two");
     expect(line_starting("max_requesters"), "max_requesters = { value = 1" + rest,
            "'coalescer.max_requesters' is 1; a coalescer that merges serves at least 2");
+    expect(line_starting("handshake"),
+           "handshake = { value = 5, unit = \"cycles\"" + rest +
+               "\nhandshake_jitter = { value = 11, unit = \"cycles\"" + rest,
+           "'latency.handshake_jitter' is more than twice latency.handshake: some loads would leave before "
+           "their stage is free",
+           -1);
     expect(line_starting("shared_memory_per_cta"),
            "shared_memory_per_cta = { value = 228, unit = \"KiB\"" + rest,
            "'sm.shared_memory_per_cta' and sm.shared_memory_reserved are together 234496 bytes, more than "

@@ -151,6 +151,7 @@ Stays started_within(const Stays& stays, double from_us, double to_us) {
 }  // namespace
 
 TEST_CASE("GPCs that were apart at first are alike two milliseconds into a launch, as on the H200") {
+    if (test::left_to_plain_builds()) return;
     Machine machine = load_machine("h200");
     const std::string run = schedule_run_name("group_m:8", Mode::Static);
     const Stays recorded = recorded_stays("gemm_schedules_k16384.csv", run);
@@ -224,6 +225,7 @@ double share_ending_together(const Stays& stays, const Machine& machine) {
 }  // namespace
 
 TEST_CASE("A change of tiles parts CTAs that share B, by as much with few steps as with many") {
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     // Static: what a grid's CTAs wait for between two tiles parts them more than their tiles do.
     const std::string run = schedule_run_name("group_m:8", Mode::Static);

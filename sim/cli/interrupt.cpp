@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/interrupt.hpp"
 
+#include <atomic>
 #include <csignal>
 
 #include "base/error.hpp"
@@ -8,10 +9,12 @@
 namespace l2lens::cli {
 namespace {
 
-volatile std::sig_atomic_t signalled = 0;
+// Threads other than the handler's ask, so it is an atomic; a handler may write one without a lock.
+std::atomic<bool> signalled = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void on_signal(int) {
-    signalled = 1;
+    signalled = true;
 }
 
 }  // namespace
@@ -26,7 +29,7 @@ void watch_for_interrupt() {
 }
 
 bool interrupted() {
-    return signalled != 0;
+    return signalled;
 }
 
 void throw_if_interrupted() {

@@ -51,8 +51,7 @@ double error_of(const Launch& launch, const Machine& machine) {
 std::vector<double> errors(const std::vector<Launch>& launches, const Machine& machine) {
     std::vector<double> found(launches.size());
     TbbExecutor executor;
-    executor.for_each(launches.size(),
-                      [&](std::size_t i) { found[i] = error_of(launches[i], machine); });
+    executor.for_each(launches.size(), [&](std::size_t i) { found[i] = error_of(launches[i], machine); });
     return found;
 }
 

@@ -72,6 +72,16 @@ function kernel(p, gpu)
         if k_inner then return box(T, {at + from, 0}, {part, bk}, along, {multicast = sharers, along = along_axis}) end
         return box(T, {0, at + from}, {bk, part}, across, {multicast = sharers, along = along_axis})
     end
+    -- All tiles of a row load one box of A, all of a column one of B: each is made once.
+    local made_a, made_b = {}, {}
+    local function once(made, at, rank, sharers, make)
+        local key = at << 4 | rank << 2 | sharers
+        local found = made[key] or make(at, rank, sharers)
+        made[key] = found
+        return found
+    end
+    local function box_of_a(tm, rank, sharers) return operand(A, a_by_m, tm * bm, bm, rank, sharers, "columns") end
+    local function box_of_b(tn, rank, sharers) return operand(B, b_by_n, tn * bn, bn, rank, sharers, "rows") end
 
     return {
         title = string.format("gemm %dx%dx%d %s %s, tile %dx%dx%d, %d stages", m, n, k, p.dtype, p.layout, bm, bn, bk, p.stages),
@@ -115,8 +125,8 @@ function kernel(p, gpu)
                     flops = 2 * bm * bn * bk,
                     cycles = cycles,
                     loads = {
-                        operand(A, a_by_m, tm * bm, bm, rank_n, sharers_of_a, "columns"),
-                        operand(B, b_by_n, tn * bn, bn, rank_m, sharers_of_b, "rows"),
+                        once(made_a, tm, rank_n, sharers_of_a, box_of_a),
+                        once(made_b, tn, rank_m, sharers_of_b, box_of_b),
                     },
                 },
                 {

@@ -78,26 +78,27 @@ void AddressMap::tabulate_homes() {
 void AddressMap::choose_matrix() {
     constexpr int kCandidates = 4096;
     const int granule_bits = std::popcount(granule_mask_);
+    const auto outputs = static_cast<std::size_t>(number_bits_);
+    std::vector<std::uint32_t> rows(outputs);  // most significant output first, then the home's
+    for (const std::uint32_t mask : home_masks_) rows.push_back(mask & ((1u << kPageBits) - 1));
     std::vector<std::uint32_t> best;
     int best_spread = -1;
     RandomStream random(0x12C0FFEE, 0);
     for (int candidate = 0; candidate < kCandidates; ++candidate) {
-        std::vector<std::uint32_t> rows;  // most significant output first
         for (int i = 0; i < number_bits_; ++i) {
-            std::uint32_t row = random.below(1u << kPageBits) & ~granule_mask_;
+            std::uint32_t& row = rows[static_cast<std::size_t>(i)];
+            row = random.below(1u << kPageBits) & ~granule_mask_;
             const int output = number_bits_ - 1 - i;
             if (output < granule_bits) row |= 1u << output;  // a granule's lines follow each other
-            rows.push_back(row);
         }
-        std::vector<std::uint32_t> all = rows;
-        for (std::uint32_t mask : home_masks_) all.push_back(mask & ((1u << kPageBits) - 1));
-        if (rank(all) != kPageBits) continue;
+        if (rank(rows) != kPageBits) continue;
         const int spread = spread_over_strides(rows, kPageBits);
         if (spread > best_spread) {
             best_spread = spread;
-            best = std::move(rows);
+            best = rows;
         }
     }
+    best.resize(outputs);
     for (std::uint32_t value = 0; value < low_.size(); ++value) {
         for (std::size_t i = 0; i < best.size(); ++i) {
             const auto output = best.size() - 1 - i;

@@ -28,6 +28,7 @@ struct Driver {
     int (*device_name)(char*, int, int);
     int (*device_attribute)(int*, int, int);
     int (*device_memory)(std::size_t*, int);
+    int (*device_bus)(char*, int, int);
 };
 
 std::string read_file(const char* path) {
@@ -46,9 +47,11 @@ std::optional<Driver> load_driver(const SharedLibrary& library) {
         library.function<int(char*, int, int)>("cuDeviceGetName"),
         library.function<int(int*, int, int)>("cuDeviceGetAttribute"),
         library.function<int(std::size_t*, int)>("cuDeviceTotalMem_v2"),
+        library.function<int(char*, int, int)>("cuDeviceGetPCIBusId"),
     };
     const bool whole = driver.init && driver.version && driver.device_count && driver.device_get &&
-                       driver.device_name && driver.device_attribute && driver.device_memory;
+                       driver.device_name && driver.device_attribute && driver.device_memory &&
+                       driver.device_bus;
     return whole ? std::optional(driver) : std::nullopt;
 }
 
@@ -73,6 +76,8 @@ GpuInfo describe_gpu(const Driver& driver, int index) {
     std::size_t bytes = 0;
     driver.device_memory(&bytes, device);
     gpu.memory_bytes = static_cast<std::int64_t>(bytes);
+    std::array<char, 32> bus{};
+    if (driver.device_bus(bus.data(), static_cast<int>(bus.size()), device) == 0) gpu.pci_bus = bus.data();
     return gpu;
 }
 
@@ -91,7 +96,8 @@ void ask_clocks(const SharedLibrary& nvml, void* handle, GpuInfo& gpu) {
     gpu.memory_clock_mhz = mhz("nvmlDeviceGetClockInfo", kMemoryClock);
 }
 
-// NVML adds the driver's version, MIG and clocks; all of them are optional knowledge.
+// NVML adds the driver's version, MIG and clocks; all of them are optional knowledge. It numbers all boards
+// of the machine, CUDA those that CUDA_VISIBLE_DEVICES leaves it: the bus tells which is which.
 void ask_nvml(DeviceReport& report) {
     auto library =
         SharedLibrary::open({"libnvidia-ml.so.1"}, {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"});
@@ -99,14 +105,14 @@ void ask_nvml(DeviceReport& report) {
     auto* init = library->function<int()>("nvmlInit_v2");
     auto* shutdown = library->function<int()>("nvmlShutdown");
     auto* driver_version = library->function<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
-    auto* handle_of = library->function<int(unsigned, void**)>("nvmlDeviceGetHandleByIndex_v2");
+    auto* handle_of = library->function<int(const char*, void**)>("nvmlDeviceGetHandleByPciBusId_v2");
     auto* mig_mode = library->function<int(void*, unsigned*, unsigned*)>("nvmlDeviceGetMigMode");
     if (!init || !shutdown || init() != 0) return;
     std::array<char, 96> text{};
     if (driver_version && driver_version(text.data(), text.size()) == 0) report.driver_version = text.data();
     for (GpuInfo& gpu : report.gpus) {
         void* handle = nullptr;
-        if (!handle_of || handle_of(static_cast<unsigned>(gpu.index), &handle) != 0) continue;
+        if (!handle_of || handle_of(gpu.pci_bus.c_str(), &handle) != 0) continue;
         ask_clocks(*library, handle, gpu);
         if (!mig_mode) continue;
         unsigned current = 0;

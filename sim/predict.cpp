@@ -274,6 +274,16 @@ std::string beyond_tile_engine(const Machine& machine, const Kernel& kernel) {
     return hinted ? "cache hints or reductions" : "";
 }
 
+namespace {
+
+// The tile's program, or -1 where it has nothing to do: its CTA leaves at once.
+std::int32_t program_of(const Kernel& kernel, std::int64_t tile) {
+    return kernel.programs[static_cast<std::size_t>(tile)].phases.empty() ? -1
+                                                                          : static_cast<std::int32_t>(tile);
+}
+
+}  // namespace
+
 NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSequence& sequence,
                      const Machine& machine) {
     const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
@@ -285,20 +295,19 @@ NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSe
     }
     const auto wave =
         static_cast<std::int64_t>(machine.sms.size()) * std::max(ctas_per_sm(kernel.resources, machine), 1);
-    order.footprint = wave_footprint(sequence, wave);
+    const std::int64_t outer_tiles = kernel.outer_tiles();
+    const bool outer_fastest = outer_tiles > 1 && split_outer(name).outer_fastest;
+    order.footprint = wave_footprint(sequence, outer_fastest ? ceil_div(wave, outer_tiles) : wave);
     const ClusterShape cluster{kernel.cluster[0], kernel.cluster[1]};
-    if (!launches_clusters(sequence, cluster)) {
+    if (!launches_clusters(sequence, cluster) || (outer_fastest && kernel.ctas_of_cluster() > 1)) {
         throw BadInput("order '" + name + "' does not launch clusters of " + std::to_string(cluster.rows) +
                        "x" + std::to_string(cluster.columns) + " tiles together");
     }
-    for (std::int64_t outer = 0; outer < kernel.outer_tiles(); ++outer) {
-        for (const TileCoord& tile : sequence) {
-            order.tile_of_launch.push_back(
-                tile == kNoTile
-                    ? -1
-                    : static_cast<std::int32_t>((outer * grid.rows + tile.row) * grid.columns + tile.column));
-        }
-    }
+    for (const auto& [tile, outer] : expand_outer(sequence, outer_tiles, outer_fastest))
+        order.tile_of_launch.push_back(
+            tile == kNoTile
+                ? -1
+                : program_of(kernel, (outer * grid.rows + tile.row) * grid.columns + tile.column));
     return order;
 }
 

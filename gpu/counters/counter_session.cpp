@@ -9,6 +9,7 @@
 #include "gpu/counters/metric_names.hpp"
 #include "gpu/counters/statistics.hpp"
 #include "gpu/cuda_check.hpp"
+#include "gpu/driver_function.hpp"
 
 namespace l2lens::gpu {
 namespace {
@@ -42,13 +43,8 @@ int count_passes(std::vector<std::uint8_t>& config) {
 
 // The calling thread's context; CUPTI takes no "current one" here.
 CUcontext current_context() {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-    check_cuda(
-        cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 12000, cudaEnableDefault, &found),
-        "asking the driver for cuCtxGetCurrent");
     CUcontext context = nullptr;
-    reinterpret_cast<decltype(&::cuCtxGetCurrent)>(function)(&context);
+    driver_function<decltype(::cuCtxGetCurrent)>("cuCtxGetCurrent")(&context);
     if (!context) throw Error(ExitCode::Internal, "this thread has no CUDA context");
     return context;
 }

@@ -3,23 +3,10 @@
 
 #include "base/error.hpp"
 
-#include "gpu/cuda_check.hpp"
+#include "gpu/driver_function.hpp"
 
 namespace l2lens::gpu {
 namespace {
-
-// Through the runtime, so that the program does not link the driver library and starts without one.
-decltype(&::cuTensorMapEncodeTiled) encoder() {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-    check_cuda(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
-                                                &found),
-               "asking the driver for cuTensorMapEncodeTiled");
-    if (found != cudaDriverEntryPointSuccess)
-        throw Unavailable(
-            "the driver has no tensor maps (cuTensorMapEncodeTiled); install one for CUDA 12 or newer");
-    return reinterpret_cast<decltype(&::cuTensorMapEncodeTiled)>(function);
-}
 
 // Row-major planes of row-major matrices, without padding; a map of one matrix has planes = 0 and two axes.
 struct BoxMap {
@@ -32,7 +19,7 @@ struct BoxMap {
 };
 
 CUtensorMap encode_map(const BoxMap& m) {
-    static const auto encode = encoder();
+    static auto* const encode = driver_function<decltype(::cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
     constexpr int kMostAxes = 3;
     const auto row_bytes = static_cast<cuuint64_t>(m.columns * m.element_bytes);
     const cuuint64_t sizes[kMostAxes] = {static_cast<cuuint64_t>(m.columns), static_cast<cuuint64_t>(m.rows),

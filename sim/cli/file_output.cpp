@@ -107,6 +107,7 @@ void check_writable(const std::string& path) {
     const fs::path target = target_of(path);
     std::error_code ignored;
     if (path.empty()) fail(path, ENOENT);
+    if (path == "-") throw BadInput("'-' is no file's name; only --json and --csv print");
     if (fs::is_directory(target, ignored) || path.back() == '/') fail(path, EISDIR);
     if (fs::exists(target, ignored) && ::access(target.c_str(), W_OK) != 0) fail(path, errno);
     // "folder/." tells a file on the way (ENOTDIR) from a folder without permission.

@@ -152,7 +152,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"bandwidth.gpc", "an answer takes (its bytes + bandwidth.answer_overhead) / bandwidth.gpc ns of the port", "",
      "Gpc::on_answer"},
     {"bandwidth.gpc_queue", "slices send to a GPC while less than bandwidth.gpc_queue ns of data wait for its port", "",
-     "MemoryTiming::gpc_queue, from Simulation::run_window to Lane::hold_back"},
+     "GpcPorts, from Simulation::run_window to Lane::hold_back"},
     {"bandwidth.answer_overhead", "an answer takes (its bytes + bandwidth.answer_overhead) / bandwidth.gpc ns of the port",
      "", "Gpc::on_answer"},
     {"bandwidth.tag", "a lookup takes 1 / (clock.l2 * bandwidth.tag) ns of the slice", "lts__t_requests",

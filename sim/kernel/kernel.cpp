@@ -52,8 +52,7 @@ bool Kernel::has_tensor_math() const {
     return false;
 }
 
-void layout_tensors(Kernel& kernel, std::uint64_t device_bytes) {
-    const std::uint64_t limit = std::min(device_bytes, kMostBytes);
+void layout_tensors(Kernel& kernel) {
     std::uint64_t end = 0;
     for (Tensor& tensor : kernel.tensors) {
         if (tensor.alias_of >= 0) {
@@ -62,10 +61,10 @@ void layout_tensors(Kernel& kernel, std::uint64_t device_bytes) {
         }
         tensor.base = ceil_div(end, kTensorAlignment) * kTensorAlignment;
         end = tensor.base + static_cast<std::uint64_t>(tensor.bytes());
-        if (end > limit) {
+        if (end > kMostBytes) {
             throw BadInput(kernel.name + ": the tensors up to " + tensor.name + " take " +
-                           bytes_text(static_cast<double>(end)) + "; the device has " +
-                           bytes_text(static_cast<double>(limit)));
+                           bytes_text(static_cast<double>(end)) + "; the model's addresses end at " +
+                           bytes_text(static_cast<double>(kMostBytes)));
         }
     }
     for (Kernel& next : kernel.then) next.tensors = kernel.tensors;
@@ -104,7 +103,7 @@ void append_launches(Kernel& kernel, Kernel next) {
         renumber_boxes(launch, numbers);
         kernel.then.push_back(std::move(launch));
     }
-    layout_tensors(kernel, std::numeric_limits<std::uint64_t>::max());
+    layout_tensors(kernel);
 }
 
 std::vector<const Kernel*> launches_of(const Kernel& kernel) {

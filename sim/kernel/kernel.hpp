@@ -62,11 +62,13 @@ struct BoxWalk {
     Index start{};           // element coordinates at the phase's first step
     Index step{};            // added per step
     Index extent{};          // elements, before clipping
+
+    friend bool operator==(const BoxWalk&, const BoxWalk&) = default;
 };
 
 struct Phase {
     std::int64_t count = 0;       // steps
-    double math_flops = 0;        // tensor-core work per step, at `precision`
+    double math_flops = 0;        // tensor-core work per step, of the kernel's `math`
     double math_cycles = 0;       // SM cycles per step in addition
     std::vector<BoxWalk> loads;   // in issue order
     std::vector<BoxWalk> stores;  // issued when the step's math has retired
@@ -141,8 +143,8 @@ struct Kernel {
 };
 
 // Places the tensors one after another from address 0, each on a 2 MiB boundary (what cudaMalloc gives large
-// buffers). Throws BadInput when they do not fit `device_bytes`.
-void layout_tensors(Kernel& kernel, std::uint64_t device_bytes);
+// buffers). Throws BadInput beyond the 512 GiB that line numbers reach.
+void layout_tensors(Kernel& kernel);
 
 // Lets `next` and what follows it run after `kernel`. A tensor of `next` that has the name and the bytes of
 // one of `kernel` is the same memory. Tensors are placed anew.

@@ -185,6 +185,8 @@ void KernelFile::read_programs(lua_State* lua) {
             tile[axis] = 0;
         }
     }
+    const bool idle = std::ranges::all_of(kernel.programs, [](const Program& p) { return p.phases.empty(); });
+    if (idle) fail("no tile has a step: each phase that program() returns has count = 0");
 }
 
 // A V100 has no fp8 tensor cores.
@@ -268,7 +270,7 @@ KernelDescription describe_kernel(const std::string& name_or_path) {
 Kernel load_kernel(const std::string& name_or_path, const std::vector<std::string>& arguments,
                    const Machine* machine) {
     Kernel kernel = KernelFile(name_or_path).load(arguments, machine);
-    layout_tensors(kernel, std::numeric_limits<std::uint64_t>::max());
+    layout_tensors(kernel);
     return kernel;
 }
 

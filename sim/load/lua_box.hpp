@@ -25,7 +25,8 @@ void prepare_boxes(lua_State* lua);
 Tensor check_tensor(lua_State* lua);
 void push_tensor(lua_State* lua, int index);
 
-// box(tensor, {start}, {extent} [, {step}] [, {path = ..., multicast = ..., along = ...}]).
+// box(tensor, {start}, {extent} [, {step}] [, {path, multicast, along, hint, reduce}]):
+// models/kernels/README.md.
 BoxWalk check_box(lua_State* lua, const std::vector<Tensor>& tensors, Path path);
 void push_box(lua_State* lua, const BoxWalk& box);
 

@@ -49,6 +49,7 @@ constexpr std::size_t kMostTensors = 32;
 constexpr lua_Integer kMostPhases = 4096;
 constexpr std::size_t kMostLaunches = 64;
 constexpr lua_Integer kMostBoxes = 256;
+constexpr int kMostCtasOfCluster = 16;  // CUDA's limit, and that only where a kernel asks for it
 constexpr double kMostWork = 1e18;
 
 // What a kernel takes from start to first load and from last math to exit when its file does not say: an
@@ -237,9 +238,14 @@ void LuaKernel::read_cluster(lua_State* lua) {
             ctas = whole_number(lua, -1);
             lua_pop(lua, 1);
         }
-        if (!ctas || *ctas < 1 || *ctas > 16)
+        if (!ctas || *ctas < 1 || *ctas > kMostCtasOfCluster)
             fail("kernel(): cluster must be CTAs along the two ordered axes: {2, 1}");
         kernel.cluster[i] = static_cast<int>(*ctas);
+    }
+    if (kernel.ctas_of_cluster() > kMostCtasOfCluster) {
+        fail("kernel(): a cluster of " + std::to_string(kernel.cluster[0]) + " x " +
+             std::to_string(kernel.cluster[1]) + " CTAs; at most " + std::to_string(kMostCtasOfCluster) +
+             " are one");
     }
 }
 

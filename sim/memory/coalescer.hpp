@@ -27,9 +27,7 @@ public:
         std::uint32_t opening = 0;       // how often its place was opened
         SectorMask sectors = 0;
         std::uint8_t gpc = 0;
-        std::uint8_t sm = 0;  // of the GPC: who asked first
         std::uint8_t requesters = 0;
-        std::uint8_t partition = 0;
         bool charged = false;      // has its turn at the output port
         bool fetched_far = false;  // asked the other partition for the line
         std::array<std::uint16_t, kMaxRequesters> landing{};
@@ -74,7 +72,7 @@ public:
         return -1;
     }
 
-    std::int32_t open(const LineAccess& request, int partition) {
+    std::int32_t open(const LineAccess& request) {
         std::int32_t i;
         if (free_.empty()) {
             i = static_cast<std::int32_t>(entries_.size());
@@ -92,14 +90,12 @@ public:
         ++e.opening;
         e.sectors = request.sectors;
         e.gpc = request.gpc;
-        e.sm = request.sm;
         e.requesters = 1;
         e.open_until = is_alone(request) ? 0 : std::numeric_limits<Picoseconds>::max();
         e.ready = 0;
         e.late = 0;
         e.charged = false;
         e.fetched_far = false;
-        e.partition = static_cast<std::uint8_t>(partition);
         e.landing[0] = request.landing;
         chain_[bucket] = i;
         return i;

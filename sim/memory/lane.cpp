@@ -209,7 +209,7 @@ bool Lane::coalesce(Picoseconds now, const LineAccess& request, int partition, s
     ++slice.unanswered;
     const std::int32_t joined = slice.coalescer.join(request, now);
     if (joined < 0) {
-        entry = slice.coalescer.open(request, partition);
+        entry = slice.coalescer.open(request);
         return false;
     }
     follow(slice, request, partition, joined);

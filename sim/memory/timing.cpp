@@ -23,7 +23,6 @@ MemoryTiming MemoryTiming::of(const Machine& machine) {
     t.queue = queue > 0 ? queue * kSectorsPerLine * t.output_sector : kNoLimit;
     const int far_lines = machine.l2.far_lines;
     t.far_lines = far_lines > 0 ? far_lines : std::numeric_limits<int>::max();
-    t.gpc_queue = machine.bandwidth.gpc_queue_ns > 0 ? from_ns(machine.bandwidth.gpc_queue_ns) : kNoLimit;
     t.fabric_sector =
         machine.partitions > 1 ? from_ns(l2_cycle_ns / bandwidth.fabric_sectors_per_l2_cycle) : 0;
     t.dram_sector = from_ns(kSectorBytes * machine.slices() / bandwidth.dram_bytes_per_ns);

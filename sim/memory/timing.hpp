@@ -16,7 +16,6 @@ struct MemoryTiming {
     Picoseconds tag_queue;      // of requests at a slice's tags, beyond which they wait in front
     Picoseconds queue;          // of data at a slice's output, beyond which requests wait in front
     int far_lines;              // on their way to a slice over the fabric, beyond which the next wait
-    Picoseconds gpc_queue;      // of data at a GPC's port, beyond which the slices hold back what goes there
     Picoseconds output_sector;  // a slice's output port
     Picoseconds fabric_sector;  // one slice's share of the fabric, one direction
     Picoseconds dram_sector;    // one slice's share of DRAM

@@ -324,17 +324,28 @@ void Gpc::permit_load(Picoseconds now, std::int32_t index) {
     if (wants_more_loads(s)) want_loads(now, index);
 }
 
-// The next step's stage is free in this CTA. A multicast lands in the whole cluster, so its loads leave when
-// the stage is free in all of it.
-void Gpc::want_loads(Picoseconds now, std::int32_t index) {
-    ++slot(index).loads_due;
+// A step's stage is free in this CTA from then on. A multicast lands in the whole cluster, so its loads leave
+// when the stage is free in all of it.
+void Gpc::want_loads(Picoseconds free_from, std::int32_t index) {
+    Slot& own = slot(index);
+    own.stages[static_cast<std::size_t>((own.load.step + own.loads_due) % kernel_.stages)].free_from =
+        free_from;
+    ++own.loads_due;
     bool all = true;
-    for_each_member(index, [&](std::int32_t member) { all = all && slot(member).loads_due > 0; });
+    Picoseconds leave = free_from;
+    std::int32_t last = index;
+    for_each_member(index, [&](std::int32_t member) {
+        const Slot& s = slot(member);
+        all = all && s.loads_due > 0;
+        if (s.stages[ring_of(s.load)].free_from <= leave) return;
+        leave = s.stages[ring_of(s.load)].free_from;
+        last = member;
+    });
     if (!all) return;
-    for_each_member(index, [&](std::int32_t member) { open_stage(now, member); });
-    const Picoseconds heard = now + cycles(machine_.latency.sm_to_sm_cycles);  // by the others
-    for_each_member(index, [&](std::int32_t member) { issue_loads(member == index ? now : heard, member); });
-    for_each_member(index, [&](std::int32_t member) { close_stage(now, member); });
+    for_each_member(index, [&](std::int32_t member) { open_stage(leave, member); });
+    const Picoseconds heard = leave + cycles(machine_.latency.sm_to_sm_cycles);  // by the others
+    for_each_member(index, [&](std::int32_t member) { issue_loads(member == last ? leave : heard, member); });
+    for_each_member(index, [&](std::int32_t member) { close_stage(leave, member); });
 }
 
 void Gpc::open_stage(Picoseconds now, std::int32_t index) {

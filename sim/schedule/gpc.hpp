@@ -114,6 +114,7 @@ private:
         float weight = 1;            // lines that a simulated line of this stage stands for
         Picoseconds turn = 0;        // of one simulated whole line at the GPC's port
         double in_sm = 0;            // cycles of one at the SM's port
+        Picoseconds free_from = 0;   // for the loads of its next step
         Picoseconds ready = 0;
     };
 
@@ -164,7 +165,7 @@ private:
     void on_math_done(Picoseconds now, std::int32_t index);
     void retire(Picoseconds now, std::int32_t index);
     void permit_load(Picoseconds now, std::int32_t index);
-    void want_loads(Picoseconds now, std::int32_t index);
+    void want_loads(Picoseconds free_from, std::int32_t index);
     void open_stage(Picoseconds now, std::int32_t index);
     void issue_loads(Picoseconds now, std::int32_t index);
     void close_stage(Picoseconds now, std::int32_t index);

@@ -76,6 +76,13 @@ void Simulation::launch_all(Executor& executor, RequestSink* sink) {
     for (const KernelLaunch& next : options_.then) launch_kernel(next, executor, nullptr);
 }
 
+// CTAs of all launches, those that warm the L2 included.
+std::int64_t Simulation::all_launches() const {
+    std::int64_t ctas = std::ssize(first_.launches);
+    for (const KernelLaunch& next : options_.then) ctas += std::ssize(next.launches);
+    return options_.warm_l2 ? 2 * ctas : ctas;
+}
+
 // One launch from its first CTA to the last write's arrival.
 void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, RequestSink* sink) {
     running_ = launch;
@@ -106,12 +113,13 @@ void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, R
         if (++windows_ % kWindowsPerCheck != 0) continue;
         follow_power(launched_at_);
         if (options_.progress) {
-            options_.progress(static_cast<double>(dispatcher_->launched()) /
-                              static_cast<double>(launch.launches.size()));
+            options_.progress(static_cast<double>(launched_before_ + dispatcher_->launched()) /
+                              static_cast<double>(all_launches()));
         }
         if (options_.stop_requested && options_.stop_requested()) throw Interrupted();
     }
     for (const auto& gpc : gpcs_) demand_ += gpc->demand();
+    launched_before_ += std::ssize(launch.launches);
     time_ += last_exit_ - launched_at_;
     active_cycles_ += activity_->mean() * cycles_ / static_cast<double>(now_ - launched_at_);
 }

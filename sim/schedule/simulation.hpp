@@ -79,6 +79,7 @@ private:
     void launch_all(Executor& executor, RequestSink* sink);
     void launch_kernel(const KernelLaunch& launch, Executor& executor, RequestSink* sink);
     bool run_window(Executor& executor);
+    std::int64_t all_launches() const;
     Events events() const;
     void run_gpc(std::size_t gpc);
     void run_lane(std::size_t lane);
@@ -122,6 +123,7 @@ private:
     Picoseconds launched_at_ = 0;
     Picoseconds last_exit_ = 0;
     std::int64_t windows_ = 0;
+    std::int64_t launched_before_ = 0;  // CTAs of the launches before this one
     double cycle_ps_ = 0;
     // Of all launches so far, less the one that warms the L2.
     Demand demand_;

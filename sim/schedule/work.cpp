@@ -10,16 +10,12 @@ namespace {
 
 std::uint64_t hash_of(const BoxWalk& box, std::int64_t count, bool store) {
     std::uint64_t h = mix64(static_cast<std::uint64_t>(box.tensor) * 2 + (store ? 1u : 0u));
-    h = mix64(h ^ static_cast<std::uint64_t>(count) ^ static_cast<std::uint64_t>(box.hint) << 60);
+    h = mix64(h ^ static_cast<std::uint64_t>(count) ^ static_cast<std::uint64_t>(box.hint) << 60 ^
+              static_cast<std::uint64_t>(box.multicast * 2 + box.multicast_axis) << 40);
     for (const Index* index : {&box.start, &box.step, &box.extent}) {
         for (std::int64_t i : *index) h = mix64(h ^ static_cast<std::uint64_t>(i));
     }
     return h;
-}
-
-bool same_boxes(const BoxWalk& a, const BoxWalk& b) {
-    return a.tensor == b.tensor && a.path == b.path && a.hint == b.hint && a.reduce == b.reduce &&
-           a.multicast == b.multicast && a.start == b.start && a.step == b.step && a.extent == b.extent;
 }
 
 // Bytes of the box that lie in its tensor.
@@ -91,7 +87,7 @@ std::int32_t Work::intern(const BoxWalk& box, std::int64_t count, bool store) {
     auto& bucket = buckets_[hash_of(box, count, store) & (buckets_.size() - 1)];
     for (std::int32_t id : bucket) {
         Walk& walk = walks_[static_cast<std::size_t>(id)];
-        if (walk.count == count && walk.store == store && same_boxes(*walk.box, box)) {
+        if (walk.count == count && walk.store == store && *walk.box == box) {
             ++walk.uses;
             return id;
         }

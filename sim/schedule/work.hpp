@@ -67,7 +67,7 @@ public:
         std::int64_t count = 0;
         double math_flops = 0;
         double math_cycles = 0;
-        std::uint32_t first_load = 0;  // into walks()
+        std::uint32_t first_load = 0;  // into walk_ids_
         std::uint32_t first_store = 0;
         std::uint32_t end = 0;
     };

@@ -40,6 +40,7 @@ public:
         if (options_.warm_l2) {
             launch();
             l2_.reset_events();
+            warm_ = true;
         }
         const Picoseconds launched_at = now_;
         counted_ = options_.counted;
@@ -84,8 +85,9 @@ private:
             if (counted_) counted_(now_ - launched_at, all_events());
             follow_power(launched_at);
             if (options_.progress) {
-                options_.progress(static_cast<double>(dispatcher_->launched()) /
-                                  static_cast<double>(launches_.size()));
+                const double done =
+                    static_cast<double>(dispatcher_->launched()) / static_cast<double>(launches_.size());
+                options_.progress(!options_.warm_l2 ? done : (done + (warm_ ? 1 : 0)) / 2);
             }
             if (options_.stop_requested && options_.stop_requested()) throw Interrupted();
         }
@@ -143,6 +145,7 @@ private:
     BoxPaces paces_;
     TileL2 l2_;
     std::optional<Ctas> ctas_;
+    bool warm_ = false;  // the launch that warms the L2 is over
     std::optional<Dispatcher> dispatcher_;
     std::function<void(Picoseconds, const Events&)> counted_;  // of the launch that counts
     LaunchSchedule stays_;                                     // by tile

@@ -94,12 +94,12 @@ TEST_CASE("Of more dirty lines than a set may have the oldest is cleaned, and st
 
 TEST_CASE("The request beyond an entry's requesters opens another entry and closes the full one") {
     Coalescer coalescer(4);
-    const std::int32_t entry = coalescer.open(read_of(9, 2, 0), 0);
+    const std::int32_t entry = coalescer.open(read_of(9, 2, 0));
     for (Picoseconds t = 1; t <= 3; ++t) CHECK(joins(coalescer, read_of(9, 2, t)));
     CHECK_FALSE(joins(coalescer, read_of(9, 2, 4)));
     CHECK(coalescer.entry(entry).requesters == 4);
     CHECK(coalescer.entry(entry).landing[3] == 3);
-    const std::int32_t second = coalescer.open(read_of(9, 2, 4), 0);
+    const std::int32_t second = coalescer.open(read_of(9, 2, 4));
     CHECK(second != entry);
     CHECK(joins(coalescer, read_of(9, 2, 5)));
     CHECK(coalescer.entry(second).requesters == 2);
@@ -110,16 +110,16 @@ TEST_CASE("Nobody joins a multicast, and it joins nobody") {
     Coalescer coalescer(4);
     Request multicast = read_of(9, 2, 1);
     multicast.receivers = 2;
-    coalescer.open(multicast, 0);
+    coalescer.open(multicast);
     CHECK_FALSE(joins(coalescer, read_of(9, 2, 2)));
-    coalescer.open(read_of(9, 2, 2), 0);
+    coalescer.open(read_of(9, 2, 2));
     CHECK_FALSE(joins(coalescer, multicast));
     CHECK(joins(coalescer, read_of(9, 2, 3)));
 }
 
 TEST_CASE("Requests join only their own GPC's entry, for the same line and sectors") {
     Coalescer coalescer(4);
-    coalescer.open(read_of(9, 2, 0), 0);
+    coalescer.open(read_of(9, 2, 0));
     CHECK_FALSE(joins(coalescer, read_of(9, 3, 1)));
     CHECK_FALSE(joins(coalescer, read_of(10, 2, 1)));
     CHECK_FALSE(joins(coalescer, read_of(9, 2, 1, 0x3)));
@@ -128,14 +128,13 @@ TEST_CASE("Requests join only their own GPC's entry, for the same line and secto
 
 TEST_CASE("An entry takes nobody from the time it closes on, and is gone when it is answered") {
     Coalescer coalescer(4);
-    const std::int32_t entry = coalescer.open(read_of(9, 2, 0), 1);
-    CHECK(coalescer.entry(entry).partition == 1);
+    const std::int32_t entry = coalescer.open(read_of(9, 2, 0));
     coalescer.entry(entry).open_until = 100;
     CHECK(joins(coalescer, read_of(9, 2, 99)));
     CHECK_FALSE(joins(coalescer, read_of(9, 2, 100)));
     coalescer.close(entry);
     CHECK_FALSE(joins(coalescer, read_of(9, 2, 50)));
-    const std::int32_t next = coalescer.open(read_of(11, 2, 0), 0);
+    const std::int32_t next = coalescer.open(read_of(11, 2, 0));
     CHECK(next == entry);                          // its place is used again,
     CHECK(coalescer.entry(next).requesters == 1);  // by a new entry
     CHECK_FALSE(joins(coalescer, read_of(9, 2, 50)));
@@ -143,7 +142,7 @@ TEST_CASE("An entry takes nobody from the time it closes on, and is gone when it
 
 TEST_CASE("With one requester per entry nothing ever merges") {
     Coalescer coalescer(1);
-    coalescer.open(read_of(9, 2, 0), 0);
+    coalescer.open(read_of(9, 2, 0));
     CHECK_FALSE(joins(coalescer, read_of(9, 2, 0)));
 }
 
@@ -151,8 +150,7 @@ TEST_CASE("Many open entries, closed in any order, stay apart") {
     Coalescer coalescer(2);
     std::vector<std::int32_t> entries;
     constexpr LineNumber kLines = 5000;  // several in each hash chain
-    for (LineNumber line = 0; line < kLines; ++line)
-        entries.push_back(coalescer.open(read_of(line, 1, 0), 0));
+    for (LineNumber line = 0; line < kLines; ++line) entries.push_back(coalescer.open(read_of(line, 1, 0)));
     for (LineNumber line = 0; line < kLines; line += 2) coalescer.close(entries[line]);
     int wrong = 0;
     for (LineNumber line = 0; line < kLines; ++line)

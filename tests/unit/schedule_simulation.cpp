@@ -226,6 +226,29 @@ TEST_CASE("How long the producer takes to hear of a stage is uniform about its m
     CHECK(std::sqrt(squares / kSeeds) == Approx(deviation).epsilon(0.12));
 }
 
+TEST_CASE("A cluster's loads leave when the last of its producers has heard of the stage") {
+    // As above with two CTAs that wait for each other: of two times uniform over 12 ns the later one is 2 ns
+    // beyond the mean.
+    Machine machine = load_machine("tiny");
+    Kernel kernel = test::one_cta(10, 10, 2, 0, 2);
+    kernel.grid = {1, 2};
+    kernel.programs.resize(2, kernel.programs[0]);
+    kernel.cluster = {1, 2};
+    kernel.pipeline = Pipeline::WarpSpecialized;
+    machine.latency.handshake_cycles = 20;
+    const auto time = [&](std::uint64_t seed) {
+        SimulationOptions options = lanes(1);
+        options.seed = seed;
+        return static_cast<double>(run(machine, kernel, {0, 1}, options).time) / kPsPerNs;
+    };
+    const double without = time(0);
+    machine.latency.handshake_jitter_cycles = 12;
+    constexpr int kSeeds = 400;
+    double late = 0;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) late += (time(seed) - without) / kSeeds;
+    CHECK(late == Approx(8 * 2).margin(4 * 12 * std::sqrt(8.0 / 18) / std::sqrt(kSeeds)));
+}
+
 TEST_CASE("With a single stage every step pays its latency") {
     const Machine machine = load_machine("tiny");
     const Kernel kernel = test::one_cta(10, 500, 1, 0, 2);  // even lines: near
@@ -393,15 +416,23 @@ TEST_CASE("A stop request ends the run, and progress only grows") {
     const Machine machine = load_machine("h200");
     const Kernel kernel = test::gemm({"m=2048", "n=2048", "k=512"}, machine);
     SimulationOptions options = lanes(1);
-    std::vector<double> seen;
-    options.progress = [&](double fraction) { seen.push_back(fraction); };
-    run(machine, kernel, test::in_order(kernel), options);
-    REQUIRE_FALSE(seen.empty());
-    CHECK(std::is_sorted(seen.begin(), seen.end()));
-    CHECK(seen.front() > 0);
-    CHECK(seen.back() <= 1);
+    const std::vector<std::int32_t> order = test::in_order(kernel);
+    for (const bool twice : {false, true}) {  // a second time to warm the L2, and with a launch that follows
+        options.warm_l2 = twice;
+        if (twice) options.then = {{&kernel, order, 1}};
+        std::vector<double> seen;
+        options.progress = [&](double fraction) { seen.push_back(fraction); };
+        run(machine, kernel, order, options);
+        REQUIRE_FALSE(seen.empty());
+        CHECK(std::is_sorted(seen.begin(), seen.end()));
+        CHECK(seen.front() > 0);
+        CHECK(seen.front() < 1);
+        CHECK(seen.back() > 0.9);
+        CHECK(seen.back() <= 1);
+    }
+    options.progress = nullptr;
     options.stop_requested = [] { return true; };
-    CHECK_THROWS_AS(run(machine, kernel, test::in_order(kernel), options), Interrupted);
+    CHECK_THROWS_AS(run(machine, kernel, order, options), Interrupted);
 }
 
 TEST_CASE("No launch is faster than its math at the highest clock") {

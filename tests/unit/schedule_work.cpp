@@ -36,6 +36,21 @@ struct SmallGemm {
 
 }  // namespace
 
+TEST_CASE("Boxes that go to other CTAs of a cluster are other walks") {
+    const Machine machine = load_machine("h200");
+    const AddressMap map(machine);
+    const LaneSample sample(47, 47);
+    Kernel kernel = test::one_cta(2, 0, 1);
+    Phase& phase = kernel.programs[0].phases[0];
+    for (const int axis : {0, 1}) {
+        phase.loads.push_back(phase.loads[0]);
+        phase.loads.back().multicast = 2;
+        phase.loads.back().multicast_axis = axis;
+    }
+    phase.loads.push_back(phase.loads[1]);  // none of its own
+    CHECK(Work(kernel, map, sample).walks() == 3);
+}
+
 TEST_CASE("Tiles of a row share the walk of A, tiles of a column that of B, and C is each tile's own") {
     const SmallGemm gemm;
     CHECK(gemm.work.walks() == 2 + 3 + 6);

@@ -33,18 +33,18 @@ test::Cells cells_of(const std::string& order, const std::string& mode, const st
             {"bn", bn},  {"bk", "64"}, {"order", order}, {"mode", mode}};
 }
 
-// The GPU's own repeats differ by up to 4 % in fills, 5 in fabric sectors, 5 points of hit rate and 1 % of
-// time (traces/h200/README.md), the model's seeds by about as much.
+// What six seeds of the model reach at worst, and a fifth or a point more. The GPU's own repeats differ by up to
+// 4 % in fills, 5 in fabric sectors, 5 points of hit rate and 1 % of time (traces/h200/README.md).
 const std::vector<Wanted>& wanted_rows() {
     static const std::vector<Wanted> rows{
-        {cells_of("row_major", "grid"), 2, 6, 3, 12},
-        {cells_of("column_major", "grid"), 6, 8, 3, 8},
-        {cells_of("group_m:8", "grid"), 2, 20, 3, 8},
-        {cells_of("group_m:16", "grid"), 2, 6, 3, 6},
-        {cells_of("hilbert", "grid"), 4, 10, 4, 6},
-        {cells_of("group_m:8", "static"), 2, 6, 3, 6},
-        {cells_of("hilbert", "grid", "4096"), 9, 8, 5, 8},
-        {cells_of("group_m:8", "grid", "8192", "64", "64"), 6, 16, 4, 15},
+        {cells_of("row_major", "grid"), 1, 3, 2, 2},
+        {cells_of("column_major", "grid"), 1, 5, 2, 5},
+        {cells_of("group_m:8", "grid"), 4, 13, 3, 4},
+        {cells_of("group_m:16", "grid"), 1, 4, 3, 3},
+        {cells_of("hilbert", "grid"), 2, 3, 3, 4},
+        {cells_of("group_m:8", "static"), 1, 2, 2, 1},
+        {cells_of("hilbert", "grid", "4096"), 8, 5, 4, 6},
+        {cells_of("group_m:8", "grid", "8192", "64", "64"), 4, 11, 2, 5},
     };
     return rows;
 }
@@ -102,16 +102,15 @@ TEST_CASE("Recorded GEMM launches are predicted within what the model reaches") 
 }
 
 TEST_CASE("The order that the GPU runs in two ways stays the worst by far") {
-    // CTAs of diagonal keep together or fall apart: one reading took 3.3 ms, another 3.8. In the model most
-    // seeds keep together: 2.9 to 3.5 ms with half to two thirds of the fills that were counted.
+    // CTAs of diagonal keep together or fall apart: one reading took 3.3 ms, another 3.8. In the model they fall
+    // apart: six seeds fill 0.1 % less to 2.7 % more, and take 11 to 14 % longer.
     if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     const auto row = test::recorded_rows("gemm.csv", cells_of("diagonal", "grid")).front();
     const Prediction p = predict_row(row, machine);
     CHECK(std::abs(percent_off(p, row, "lrc__request_sectors_op_read_coalescable.sum")) <= 0.1);
-    CHECK(p.counters.at("lts__d_sectors_fill_device.sum") > 0.4 * row["lts__d_sectors_fill_device.sum"]);
-    CHECK(p.counters.at("lts__d_sectors_fill_device.sum") <= 1.05 * row["lts__d_sectors_fill_device.sum"]);
-    CHECK(std::abs(percent_off(p, row, "gpu__time_duration.sum")) <= 25);
+    CHECK(std::abs(percent_off(p, row, "lts__d_sectors_fill_device.sum")) <= 5);
+    CHECK(std::abs(percent_off(p, row, "gpu__time_duration.sum")) <= 17);
 }
 
 TEST_CASE("Predicted fills rank the recorded orders as the hardware does") {

@@ -19,8 +19,9 @@ constexpr std::uint32_t pack_tile(std::uint32_t row, std::uint32_t column) {
 }
 
 // When and where a launch id ran, by the GPU's %globaltimer. A persistent CTA's loads of a tile start while
-// the previous tile is still computed: start is the first load's issue, end is when the last store has left
-// shared memory.
+// the previous tile is still computed: start is the first load's issue. End is where the kernel's first math
+// warp is through with the tile: its last store has left shared memory (attention), or has been issued and
+// may still be read from there (gemm).
 struct TileRecord {
     std::int32_t launch_id;
     std::int32_t sm;

@@ -40,8 +40,14 @@ std::string nearest_name(std::string_view word, std::span<const std::string> can
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+    std::string longer;  // h100-sxm and h100-pcie of h100
+    for (const std::string& candidate : candidates) {
+        if (candidate.starts_with(std::string(word) + "-"))
+            longer += (longer.empty() ? "'" : " or '") + candidate + "'";
+    }
     const std::string nearest = nearest_name(word, candidates);
-    if (!nearest.empty()) return "; did you mean '" + nearest + "'?";
+    if (longer.empty() && !nearest.empty()) longer = "'" + nearest + "'";
+    if (!longer.empty()) return "; did you mean " + longer + "?";
     std::string text = "; there are:";
     for (const std::string& candidate : candidates) text += " " + candidate;
     return text;

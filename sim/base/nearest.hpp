@@ -12,7 +12,8 @@ namespace l2lens {
 // (more than a third of the letters differ).
 std::string nearest_name(std::string_view word, std::span<const std::string> candidates);
 
-// "; did you mean 'x'?" for the nearest candidate, else "; there are: a, b, c".
+// "; did you mean 'x'?" for the nearest candidate, or for variants of the word (word-...), else "; there are:
+// a, b, c".
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace l2lens

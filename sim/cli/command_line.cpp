@@ -100,16 +100,22 @@ int CommonOptions::thread_count() const {
     return static_cast<int>(parse_whole("--threads", threads, 0, kMostThreads));
 }
 
+CLI::Option* names_a_file(CLI::Option* option) {
+    return option->check([](const std::string& path) {
+        return path.empty() ? std::string("the file's name is empty") : std::string();
+    });
+}
+
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       Invocation& invocation) {
     CLI::App* app = parent.add_subcommand(name, description);
     app->allow_extras();
     CommonOptions& common = invocation.common;
     const std::string group = "Common options";
-    app->add_option("--json", common.json, "Write JSON to this file; - in place of the table")
+    names_a_file(app->add_option("--json", common.json, "Write JSON to this file; - in place of the table"))
         ->option_text("FILE|-")
         ->group(group);
-    app->add_option("--csv", common.csv, "Write CSV to this file; - in place of the table")
+    names_a_file(app->add_option("--csv", common.csv, "Write CSV to this file; - in place of the table"))
         ->option_text("FILE|-")
         ->group(group);
     app->add_flag("--quiet,-q", common.quiet, "No progress and no notes on stderr")->group(group);

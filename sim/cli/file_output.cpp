@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/file_roles.hpp"
 
 namespace l2lens::cli {
 namespace {
@@ -108,6 +109,7 @@ void check_writable(const std::string& path) {
     std::error_code ignored;
     if (path.empty()) fail(path, ENOENT);
     if (path == "-") throw BadInput("'-' is no file's name; only --json and --csv print");
+    will_write(path);
     if (fs::is_directory(target, ignored) || path.back() == '/') fail(path, EISDIR);
     if (fs::exists(target, ignored) && ::access(target.c_str(), W_OK) != 0) fail(path, errno);
     // "folder/." tells a file on the way (ENOTDIR) from a folder without permission.

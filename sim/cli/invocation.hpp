@@ -47,6 +47,9 @@ using Commands = std::vector<Command>;
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       Invocation& invocation);
 
+// The option's value is a file to write: an empty one (a variable that is not set) is refused.
+CLI::Option* names_a_file(CLI::Option* option);
+
 // An option that may be repeated and takes one value each time: CLI11 would split "lua:" values at commas and
 // swallow the positionals after it.
 CLI::Option* add_list_option(CLI::App& app, const std::string& name, std::vector<std::string>& values,

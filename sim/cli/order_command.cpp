@@ -77,7 +77,9 @@ ExitCode check(const Arguments& arguments, const Invocation& invocation) {
 }
 
 void add_order_options(CLI::App& app, Arguments& arguments, const std::string& grid) {
-    app.add_option("order", arguments.order, "An order: a name, 'lua: return pid // tn, pid % tn', file:PATH")
+    app.add_option("order", arguments.order,
+                   "An order: a name, 'lua: return pid // tn, pid % tn', or "
+                   "file:PATH with a line 'row column' for each CTA, or what order show --csv wrote")
         ->required();
     CLI::Option* tiles = app.add_option("--grid", arguments.grid, grid);
     if (!arguments.grid.empty()) tiles->capture_default_str();

@@ -41,7 +41,8 @@ struct Arguments {
 
 PredictOptions predict_options(const Arguments& arguments, const CommonOptions& common) {
     PredictOptions options;
-    if (arguments.engine != "auto") options.engine = parse_engine(arguments.engine);
+    if (parse_choice("--engine", arguments.engine, {"auto", "line", "tile"}) != "auto")
+        options.engine = parse_engine(arguments.engine);
     if (options.engine == Engine::Tile && arguments.sample != "auto")
         throw BadInput("--sample: slices are a matter of --engine line; the tile engine moves whole boxes");
     if (!arguments.mode.empty()) parse_mode(arguments.mode);
@@ -163,14 +164,14 @@ void add_predict_command(CLI::App& root, Invocation& invocation, Commands& comma
     app->add_option("--seeds", arguments->seeds, "Independent runs to average")->capture_default_str();
     app->add_option("--l2", arguments->l2, "L2 at the start: cold or warm")->capture_default_str();
     app->add_option("--sms", arguments->sms, "Launch on this many SMs only")->option_text("N");
-    app->add_option("--record-schedule", arguments->record_schedule,
-                    "Write which SM ran which CTA from when to when to this file")
+    names_a_file(app->add_option("--record-schedule", arguments->record_schedule,
+                                 "Write which SM ran which CTA from when to when to this file"))
         ->option_text("FILE.csv");
     app->add_flag(
         "--details", arguments->details,
         "Keep in the JSON what `l2lens report` draws: schedule, traffic over time, reuse distances");
-    app->add_option("--report", arguments->report,
-                    "Write a page to look at: what each order does, tile by tile")
+    names_a_file(app->add_option("--report", arguments->report,
+                                 "Write a page to look at: what each order does, tile by tile"))
         ->option_text("FILE.html");
     app->footer(
         "Examples:\n  l2lens predict gemm m=8192 n=8192 k=8192\n"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file_roles.hpp"
 #include "cli/file_output.hpp"
 #include "cli/invocation.hpp"
 #include "cli/output.hpp"
@@ -25,6 +26,7 @@ constexpr std::streamsize kMostBytes = std::streamsize{256} << 20;
 std::string read_result(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw BadInput(path + ": cannot be read");
+    will_read(path);
     std::string text;
     char block[1 << 16];
     while (file.read(block, sizeof block), file.gcount() > 0) {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file_roles.hpp"
 #include "cli/arguments.hpp"
 #include "cli/file_output.hpp"
 #include "cli/interrupt.hpp"
@@ -289,6 +290,7 @@ ExitCode import_foreign(const Arguments& arguments, const Invocation& invocation
     const Machine machine = load_machine(arguments.gpu.empty() ? "h200" : arguments.gpu);
     std::ifstream in(arguments.file);
     if (!in) throw BadInput(arguments.file + ": cannot be opened");
+    will_read(arguments.file);
     const ImportedTrace trace = import_trace(in, arguments.file, format, machine, ctas);
     StagedFile file(arguments.output);
     TraceWriter writer(file.stream(), imported_header(trace, machine, invocation),

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -168,6 +169,17 @@ std::map<std::string, NoiseStats> noise_of(std::vector<RecordedRow> rows, const 
     return repeat_noise(rows);
 }
 
+std::string why_none_is_left(const std::vector<RecordedRow>& rows, const std::string& split) {
+    std::set<std::string> splits;
+    for (const RecordedRow& row : rows) splits.insert(row.split);
+    if (split.empty() || splits.count(split) != 0) return "no row is left to predict";
+    splits.erase("");
+    if (splits.empty()) return "--split " + split + ": the rows have no column 'split'";
+    std::string known;
+    for (const std::string& one : splits) known += " " + one;
+    return "--split " + split + ": no row has it; there are:" + known;
+}
+
 ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const auto start = std::chrono::steady_clock::now();
     const Output output(invocation.common);
@@ -183,7 +195,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const Machine machine = load_machine(arguments.gpu);
     std::vector<RecordedRow> rows = measured_rows(source, arguments, machine, output);
     ValidationPlan plan = plan_validation(rows, arguments.split);
-    if (plan.rows.empty()) throw BadInput("validate: no row is left to predict");
+    if (plan.rows.empty()) throw BadInput("validate: " + why_none_is_left(rows, arguments.split));
     const Tolerances& tolerances = given.empty() ? accepted_tolerances().of(rows) : given;
     const auto noise = noise_of(rows, arguments);
     const ReplayedSchedules schedules(arguments.replay_schedule, plan.rows);

@@ -280,7 +280,9 @@ constexpr std::array kMetrics{
     // The same words on every vendor's GPU.
     Metric{"l2_hit_rate_pct", Neutral, kPercent, "lts__t_sector_hit_rate.pct",
            "Sectors found over sectors looked up, in all of the L2.",
-           "Compare it with flat_lru_hit_rate_pct: the difference is what partitions and merging do.",
+           "Compare it with flat_lru_hit_rate_pct, of loads alone: beside stores, which always hit, the "
+           "difference is "
+           "what partitions and merging do.",
            hit_rate},
     Metric{"l2_sectors", Neutral, kSectors, "lts__t_sectors.sum", "Sectors looked up in the L2.", "",
            l2_sectors},

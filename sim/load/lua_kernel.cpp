@@ -297,7 +297,7 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     read_threads(lua, index);
     kernel.title = text_field(lua, index, "title", kernel.title);
     kernel.resources.registers_per_thread =
-        static_cast<int>(whole_field(lua, index, "registers", 32, 1, 512));
+        static_cast<int>(whole_field(lua, index, "registers", 32, 1, 255));
     kernel.resources.shared_memory_bytes =
         whole_field(lua, index, "shared_memory", 0, 0, std::int64_t{1} << 40);
     kernel.stages = static_cast<int>(whole_field(lua, index, "stages", 1, 1, kMaxStages));

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/file_roles.hpp"
 
 namespace l2lens {
 namespace {
@@ -19,6 +20,7 @@ std::string read_text_file(const std::string& path) {
     if (std::filesystem::is_directory(path, ignored)) throw BadInput(path + ": is a folder, not a file");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw BadInput(path + ": cannot be opened for reading");
+    will_read(path);
     std::string text;
     for (std::array<char, 1 << 14> piece; text.size() <= kMostBytes && file;) {
         file.read(piece.data(), piece.size());

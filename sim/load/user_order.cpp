@@ -11,6 +11,7 @@
 #include <lua.hpp>
 
 #include "base/error.hpp"
+#include "base/file_roles.hpp"
 #include "load/lua_values.hpp"
 #include "load/sandbox.hpp"
 
@@ -38,9 +39,15 @@ void compile_order(Sandbox& sandbox, lua_State* lua, const std::string& chunk) {
     const std::string expression = arguments + "return " + chunk;
     if (luaL_loadbufferx(lua, expression.data(), expression.size(), "=lua order", "t") == LUA_OK) return;
     const bool has_return = chunk.find("return") != std::string::npos;
-    if (!has_return) lua_error(lua);  // what is wrong with the expression says more
+    const std::string statements = arguments + chunk;
+    if (!has_return) {
+        if (luaL_loadbufferx(lua, statements.data(), statements.size(), "=lua order", "t") == LUA_OK)
+            throw BadInput(std::string(kLuaName) + ": returns no tile; end with return row, column");
+        lua_pop(lua, 1);
+        lua_error(lua);  // what is wrong with the expression says more
+    }
     lua_pop(lua, 1);
-    sandbox.compile(arguments + chunk, kLuaName);
+    sandbox.compile(statements, kLuaName);
 }
 
 std::int32_t coordinate(lua_State* lua, int index, const char* what, std::int64_t pid) {
@@ -60,7 +67,8 @@ TileCoord returned_tile(lua_State* lua, int base, std::int64_t pid) {
     if (values != 2) {
         throw BadInput(std::string(kLuaName) + ": pid " + std::to_string(pid) + " returns " +
                        std::to_string(values) + (values == 1 ? " value" : " values") +
-                       "; return the tile's row and column, or nothing for a no-op CTA");
+                       "; return the tile's row and column, or nothing for a no-op CTA (beside other orders, "
+                       "a lua: order needs an --order of its own)");
     }
     return {coordinate(lua, base + 1, "row", pid), coordinate(lua, base + 2, "column", pid)};
 }
@@ -119,17 +127,38 @@ TileCoord tile_of_line(const std::vector<std::string_view>& words, const std::st
     return {*row, *column};
 }
 
+// As `l2lens order show ORDER --csv` prints it: launch_id,row,column, the tile of a no-op CTA left out.
+constexpr std::string_view kTableHeader = "launch_id,row,column";
+
+// Of a table's line, in the order of launch ids, what a line without it would say.
+std::string words_of_table(std::string_view line, std::int64_t launch, const std::string& where) {
+    const std::size_t comma = line.find(',');
+    const bool next = comma != std::string_view::npos && int32_of(line.substr(0, comma)) == launch;
+    if (!next)
+        throw BadInput(where + ": launch id " + std::to_string(launch) + " is to follow, as id,row,column");
+    std::string words(line.substr(comma + 1));
+    std::ranges::replace(words, ',', ' ');
+    return words.find_first_not_of(" \t\r") == std::string::npos ? "-" : words;
+}
+
 TileSequence file_order(const std::string& path, GridShape grid) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) throw BadInput(path + ": is a folder, not a file");
     std::ifstream file(path);
     if (!file) throw BadInput(path + ": cannot be opened for reading");
+    will_read(path);
     TileSequence tiles;
     std::string line;
+    bool table = false;
     for (std::int64_t number = 1; std::getline(file, line); ++number) {
-        const std::vector<std::string_view> words = words_of(line);
-        if (words.empty()) continue;
-        tiles.push_back(tile_of_line(words, path + ":" + std::to_string(number)));
+        const std::string where = path + ":" + std::to_string(number);
+        if (number == 1 && line.starts_with(kTableHeader)) {
+            table = true;
+            continue;
+        }
+        if (words_of(line).empty()) continue;
+        if (table) line = words_of_table(line, std::ssize(tiles), where);
+        tiles.push_back(tile_of_line(words_of(line), where));
         if (std::ssize(tiles) > kMostLaunches)
             throw BadInput(path + ": more than " + std::to_string(kMostLaunches) + " lines");
     }

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/file_roles.hpp"
 #include "trace/binary_reader.hpp"
 #include "trace/frames.hpp"
 #include "trace/reader.hpp"
@@ -24,6 +25,7 @@ std::unique_ptr<TraceReader> open_trace(const std::string& path) {
     if (std::filesystem::is_directory(path, ignored)) throw BadInput(path + ": is a folder, not a trace");
     auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
     if (!*file) throw BadInput(path + ": cannot be opened for reading");
+    will_read(path);
     return read_trace(std::move(file), path);
 }
 

@@ -116,9 +116,29 @@ refuses "--tolerance" validate --recorded good.csv --tolerance lts__t_sectors.su
 refuses "did you mean 'lts__t_sectors.sum'?" validate --recorded good.csv --tolerance lts__t_sector.sum=5
 refuses "not a number of percent" validate --recorded good.csv --tolerance lts__t_sectors.sum=-5
 refuses "no row has a measured" validate --recorded good.csv --tolerance dram__sectors_read.sum=5
-refuses "no row is left" validate --recorded good.csv --split test
+refuses "have no column 'split'" validate --recorded good.csv --split test
 head -c 100000 /dev/urandom >random.csv
 refuses "random.csv" validate --recorded random.csv
+
+# What is read is not written, by whatever name; what was there stays.
+cp good.csv kept.csv
+ln -s good.csv link.csv
+refuses "both an input and an output" validate --recorded good.csv --csv ./good.csv
+refuses "both an input and an output" validate --recorded good.csv --json link.csv
+check "the recorded rows are still there" cmp good.csv kept.csv
+cat >mine.lua <<'LUA'
+function kernel()
+    local A = tensor("A", {64, 64}, "bf16")
+    return {grid = {{"m", 1}, {"n", 1}}, program = function() return {{loads = {box(A, {0, 0}, {64, 64})}}} end}
+end
+LUA
+cp mine.lua kept.lua
+expect 0 predict ./mine.lua
+refuses "both an input and an output" predict ./mine.lua --json mine.lua
+check "the kernel is still there" cmp mine.lua kept.lua
+refuses "the file's name is empty" predict gemm m=256 n=256 k=64 --json ""
+refuses "the file's name is empty" predict gemm m=256 n=256 k=64 --report ""
+refuses "'-' is no file's name" predict gemm m=256 n=256 k=64 --report -
 
 # Words.
 refuses "did you mean 'lts__t_sectors.sum'?" explain lts__t_sector.sum

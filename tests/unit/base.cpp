@@ -15,6 +15,8 @@ TEST_CASE("A misspelt name gets the nearest one, a foreign one gets the list") {
     CHECK(nearest_name("row-major", orders) == "row_major");
     CHECK(nearest_name("zzzzzz", orders).empty());
     CHECK(suggestion("hilbrt", orders) == "; did you mean 'hilbert'?");
+    const std::vector<std::string> machines{"h100-pcie", "h100-sxm", "h200"};
+    CHECK(suggestion("h100", machines) == "; did you mean 'h100-pcie' or 'h100-sxm'?");
     CHECK_THAT(suggestion("zzzzzz", orders), ContainsSubstring("there are: row_major hilbert"));
 }
 

@@ -92,6 +92,12 @@ TEST_CASE("A file lists tiles in launch order") {
           TileSequence{{1, 1}, {0, 0}, kNoTile, {0, 1}, {1, 0}});
 }
 
+TEST_CASE("A file may be the table that order show prints") {
+    const TemporaryFile file(".csv", "launch_id,row,column\n0,1,1\n1,0,0\n2,,\n3,0,1\n4,1,0\n");
+    CHECK(resolve_order("file:" + file.path(), {2, 2}) ==
+          TileSequence{{1, 1}, {0, 0}, kNoTile, {0, 1}, {1, 0}});
+}
+
 TEST_CASE("What is wrong in a file is named with its line") {
     const auto error = [](const std::string& content) {
         const TemporaryFile file(".txt", content);
@@ -103,6 +109,10 @@ TEST_CASE("What is wrong in a file is named with its line") {
     CHECK_THAT(error("0 99999999999\n"), ContainsSubstring(".txt:1:"));
     CHECK_THAT(error("0 0\n0 1\n1 0\n-\n"), ContainsSubstring("lists 3 tiles; a grid of 2 x 2 has 4"));
     CHECK_THAT(error(""), ContainsSubstring("lists 0 tiles"));
+    CHECK_THAT(error("launch_id,row,column\n0,0,0\n2,0,1\n"),
+               ContainsSubstring(".txt:3: launch id 1 is to follow"));
+    CHECK_THAT(error("launch_id,row,column\n0,0\n"), ContainsSubstring(".txt:2: write"));
+    CHECK_THAT(order_error("lua: local x = 1"), ContainsSubstring("returns no tile"));
     CHECK_THAT(order_error("file:/no/such/file"), ContainsSubstring("/no/such/file: cannot be opened"));
     CHECK_THAT(order_error("file:/tmp"), ContainsSubstring("is a folder"));
 }

@@ -12,8 +12,8 @@ namespace l2lens::gpu {
 
 struct GpuInfo {
     int index = 0;
-    std::string name;  // "NVIDIA H200"
-    std::string chip;  // CUPTI's name, "GH100"; "" when unknown
+    std::string name;     // "NVIDIA H200"
+    std::string chip;     // CUPTI's name, "GH100"; "" when unknown
     std::string pci_bus;  // "0000:1b:00.0"
     int compute_major = 0;
     int compute_minor = 0;

@@ -33,8 +33,8 @@ test::Cells cells_of(const std::string& order, const std::string& mode, const st
             {"bn", bn},  {"bk", "64"}, {"order", order}, {"mode", mode}};
 }
 
-// What six seeds of the model reach at worst, and a fifth or a point more. The GPU's own repeats differ by up to
-// 4 % in fills, 5 in fabric sectors, 5 points of hit rate and 1 % of time (traces/h200/README.md).
+// What six seeds of the model reach at worst, and a fifth or a point more. The GPU's own repeats differ by up
+// to 4 % in fills, 5 in fabric sectors, 5 points of hit rate and 1 % of time (traces/h200/README.md).
 const std::vector<Wanted>& wanted_rows() {
     static const std::vector<Wanted> rows{
         {cells_of("row_major", "grid"), 1, 3, 2, 2},
@@ -102,8 +102,8 @@ TEST_CASE("Recorded GEMM launches are predicted within what the model reaches") 
 }
 
 TEST_CASE("The order that the GPU runs in two ways stays the worst by far") {
-    // CTAs of diagonal keep together or fall apart: one reading took 3.3 ms, another 3.8. In the model they fall
-    // apart: six seeds fill 0.1 % less to 2.7 % more, and take 11 to 14 % longer.
+    // CTAs of diagonal keep together or fall apart: one reading took 3.3 ms, another 3.8. In the model they
+    // fall apart: six seeds fill 0.1 % less to 2.7 % more, and take 11 to 14 % longer.
     if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     const auto row = test::recorded_rows("gemm.csv", cells_of("diagonal", "grid")).front();

@@ -57,7 +57,7 @@ TEST_CASE("Copies of a plane run one after the other, or side by side where the 
 TEST_CASE("A tile without a step is a CTA that leaves at once, in every mode and engine") {
     const TemporaryFile file(".lua", kTriangle);
     const Machine machine = load_machine("h200");
-    constexpr double kTiles = 24 * 25 / 2, kSectorsOfTile = 64 * 128 * 2 / 32;
+    constexpr double kTiles = 24.0 * 25 / 2, kSectorsOfTile = 64.0 * 128 * 2 / 32;
     SerialExecutor serial;
     for (const char* mode : {"grid", "static", "dynamic"}) {
         const Mode launched = mode[0] == 'g' ? Mode::Grid : mode[0] == 's' ? Mode::Static : Mode::Dynamic;

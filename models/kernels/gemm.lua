@@ -55,8 +55,13 @@ function kernel(p, gpu)
     -- the warp-specialized kernel, whose MMAs follow each other, takes the MMA's time: its static launches of 128x256
     -- tiles with 64 and with 128 steps take 2600 cycles more than their MMAs (traces/h200/live_groups.csv).
     local cycles = specialized and 0 or p.mode == "grid" and 11 or 45
-    local slow = p.warps == 8 and p.layout == "tn" and p.mode == "grid" and bm * bn >= 128 * 128
-    if slow and not specialized then cycles = cycles + 310 end
+    local slow = not specialized and p.warps == 8 and p.layout == "tn" and p.mode == "grid" and bm * bn >= 128 * 128
+    if slow then cycles = cycles + 310 end
+    -- Such a loop has one step under way: its loads leave when that has retired and both warpgroups have met, 60 cycles after
+    -- its math (mma_pair.csv), and not when a fifth of it is handed over (mma_issue.csv). So two stages do not overlap:
+    -- a step of 128x256x64 takes 2400 cycles with two, 1430 with three.
+    local math_cycles = bm * bn * bk * sizeof(p.dtype) // 4096
+    local wait_for_math = slow and 60 + 4 * math_cycles // 5 or 0
 
     local a_by_m, b_by_n = p.layout == "tn" or p.layout == "tt", p.layout == "tn" or p.layout == "nn"
     local A = tensor("A", a_by_m and {m, k} or {k, m}, p.dtype)
@@ -89,7 +94,7 @@ function kernel(p, gpu)
         stages = p.stages,
         -- What Triton's loop takes between a step's MMAs, when they are handed over, and the loads of a later one: barriers,
         -- addresses, one thread that sends them. 60 and 90 fit the rows of gemm_more.csv to fit best, of 60, 90 and 130.
-        release_cycles = specialized and 0 or 60,
+        release_cycles = specialized and 0 or 60 + wait_for_math,
         -- Triton's tile counter is an atomic that acquires and releases; in a cluster the producer and each four math
         -- warps fence (lookups that neither read nor write, traces/h200).
         fences_per_tile = p.mode == "dynamic" and not specialized and 1 or 0,

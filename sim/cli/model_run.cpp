@@ -56,7 +56,7 @@ GridShape grid_of(const Kernel& kernel) {
 }
 
 LaunchedKernel load_launched(const std::string& name, std::vector<std::string> arguments,
-                             const std::string& mode, const Machine& machine) {
+                             const std::string& mode, const Machine& machine, const LoadProgress& progress) {
     std::string launch = mode;
     if (describe_kernel(name).declares("mode")) {
         const std::string given = value_of_argument("mode", arguments);
@@ -67,17 +67,23 @@ LaunchedKernel load_launched(const std::string& name, std::vector<std::string> a
         if (given.empty()) arguments.push_back("mode=" + launch);
     }
     const Mode launched = parse_mode(launch.empty() ? "grid" : launch);
-    return {load_kernel(name, arguments, &machine), launched};
+    const auto watched = [&](double fraction) {
+        throw_if_interrupted();
+        if (progress) progress(fraction);
+    };
+    return {load_kernel(name, arguments, &machine, watched), launched};
 }
 
 LaunchedKernel load_sequence(const std::vector<std::string>& words, const std::string& mode,
-                             const Machine& machine) {
+                             const Machine& machine, bool quiet) {
     std::optional<LaunchedKernel> sequence;
     for (auto word = words.begin(); word != words.end();) {
         const auto stop = std::find(word, words.end(), "then");
         if (word == stop || (stop != words.end() && stop + 1 == words.end()))
             throw BadInput("'then' stands between two kernels: KERNEL [param=value ...] then KERNEL ...");
-        LaunchedKernel next = load_launched(*word, {word + 1, stop}, mode, machine);
+        Progress progress("reading " + *word, 1, quiet);
+        LaunchedKernel next = load_launched(*word, {word + 1, stop}, mode, machine,
+                                            [&](double fraction) { progress.update(0, fraction); });
         if (!sequence) {
             sequence = std::move(next);
         } else {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "load/kernel_file.hpp"
+
 #include "predict.hpp"
 
 namespace l2lens::cli {
@@ -17,12 +19,15 @@ struct LaunchedKernel {
     Kernel kernel;
     Mode mode = Mode::Grid;
 };
+// Ctrl-C ends the reading.
 LaunchedKernel load_launched(const std::string& name, std::vector<std::string> arguments,
-                             const std::string& mode, const Machine& machine);
+                             const std::string& mode, const Machine& machine,
+                             const LoadProgress& progress = {});
 
 // KERNEL [param=value ...] [then KERNEL [param=value ...]] ...: launches one after the other on one L2.
+// Shows how far it is unless `quiet`.
 LaunchedKernel load_sequence(const std::vector<std::string>& words, const std::string& mode,
-                             const Machine& machine);
+                             const Machine& machine, bool quiet);
 
 // The plane that a 2-D order walks.
 GridShape grid_of(const Kernel& kernel);

@@ -38,20 +38,20 @@ ExitCode list(const Invocation& invocation) {
     return ExitCode::Done;
 }
 
-OrderReport report_of_kernel(const Arguments& arguments, const Machine& machine) {
+OrderReport report_of_kernel(const Arguments& arguments, const Machine& machine, bool quiet) {
     std::istringstream text(arguments.kernel);
     const std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
     if (words.empty()) throw BadInput("--kernel: name a kernel, as in --kernel 'gemm m=4096'");
-    const LaunchedKernel launched = load_sequence(words, "", machine);
+    const LaunchedKernel launched = load_sequence(words, "", machine, quiet);
     return describe_order(arguments.order, grid_of(launched.kernel),
                           order_of_plane(arguments.order, machine, launched.kernel),
                           order_context(machine, launched.kernel));
 }
 
 // Reads the arguments and describes the order on the grid.
-OrderReport report_of(const Arguments& arguments) {
+OrderReport report_of(const Arguments& arguments, bool quiet) {
     const Machine machine = load_machine(arguments.gpu);
-    if (!arguments.kernel.empty()) return report_of_kernel(arguments, machine);
+    if (!arguments.kernel.empty()) return report_of_kernel(arguments, machine, quiet);
     if (arguments.grid.empty()) throw BadInput("--grid: say how many tiles, as in 64x32, or name a --kernel");
     const GridShape grid = parse_grid(arguments.grid);
     OrderContext context;
@@ -62,7 +62,7 @@ OrderReport report_of(const Arguments& arguments) {
 
 ExitCode show(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
-    const OrderReport report = report_of(arguments);
+    const OrderReport report = report_of(arguments, output.quiet());
     output.write({[&](bool) { return order_picture(report); }, [&] { return order_sequence_json(report); },
                   [&] { return order_sequence_csv(report); }});
     return ExitCode::Done;
@@ -70,7 +70,7 @@ ExitCode show(const Arguments& arguments, const Invocation& invocation) {
 
 ExitCode check(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
-    const OrderReport report = report_of(arguments);
+    const OrderReport report = report_of(arguments, output.quiet());
     output.write({[&](bool colour) { return order_check_text(report, colour); },
                   [&] { return order_check_json(report); }, [&] { return order_sequence_csv(report); }});
     return report.check.bijection() ? ExitCode::Done : ExitCode::OutsideTolerance;

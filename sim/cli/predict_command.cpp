@@ -107,7 +107,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     Machine machine = load_machine(arguments.gpu);
     if (!arguments.sms.empty())
         keep_sms(machine, static_cast<int>(parse_whole("--sms", arguments.sms, 1, 1 << 16)));
-    const LaunchedKernel launched = load_sequence(arguments.kernel, arguments.mode, machine);
+    const LaunchedKernel launched = load_sequence(arguments.kernel, arguments.mode, machine, output.quiet());
     const Kernel& kernel = launched.kernel;
     options.mode = launched.mode;
     const std::vector<std::string> order_names =

@@ -25,6 +25,9 @@ constexpr double kMostProgramBytes = 4.0 * 1024 * 1024 * 1024;
 // More requests than this would take the simulator days.
 constexpr double kMostRequests = 1e12;
 
+// Tiles between two reports of progress.
+constexpr std::int64_t kReportEvery = 1024;
+
 // What one program call may take of the total, on top of the usual budget.
 constexpr double kSecondsPerTile = 20e-6;
 
@@ -42,7 +45,8 @@ public:
         return description;
     }
 
-    Kernel load(const std::vector<std::string>& arguments, const Machine* machine);
+    Kernel load(const std::vector<std::string>& arguments, const Machine* machine,
+                const LoadProgress& progress);
 
 private:
     std::string stem() const { return name_.ends_with(".lua") ? name_.substr(0, name_.size() - 4) : name_; }
@@ -52,10 +56,10 @@ private:
     void call_kernel(lua_State* lua, const std::vector<KernelParam>& params, const ParamValues& values,
                      const Machine* machine);
     Program call_program(lua_State* lua, const std::vector<std::int64_t>& tile);
-    void read_launch(lua_State* lua, const Machine* machine);
-    void read_launches(lua_State* lua, const Machine* machine);
+    void read_launch(lua_State* lua, const Machine* machine, const LoadProgress& progress);
+    void read_launches(lua_State* lua, const Machine* machine, const LoadProgress& progress);
     void check_grid(const Program& first) const;
-    void read_programs(lua_State* lua);
+    void read_programs(lua_State* lua, const LoadProgress& progress);
 
     std::string path_;
     std::string name_;   // "gemm.lua"
@@ -161,7 +165,7 @@ void KernelFile::check_grid(const Program& first) const {
     }
 }
 
-void KernelFile::read_programs(lua_State* lua) {
+void KernelFile::read_programs(lua_State* lua, const LoadProgress& progress) {
     Kernel& kernel = reader_.kernel;
     lua_settop(lua, 2);
     lua_getfield(lua, 2, "program");
@@ -174,6 +178,7 @@ void KernelFile::read_programs(lua_State* lua) {
     double bytes = 0;
     double requests = 0;
     for (std::int64_t i = 0; i < tiles; ++i) {
+        if (progress && i % kReportEvery == 0) progress(static_cast<double>(i) / static_cast<double>(tiles));
         kernel.programs.push_back(call_program(lua, tile));
         bytes += program_bytes(kernel.programs.back());
         requests += program_requests(kernel.programs.back(), kernel.tensors);
@@ -204,18 +209,18 @@ void check_residency(const Kernel& kernel, const Machine& machine) {
 }
 
 // Reads the launch whose table is at 2.
-void KernelFile::read_launch(lua_State* lua, const Machine* machine) {
+void KernelFile::read_launch(lua_State* lua, const Machine* machine, const LoadProgress& progress) {
     Kernel& kernel = reader_.kernel;
     reader_.read_kernel(lua, 2);
     if (machine != nullptr) check_residency(kernel, *machine);
-    read_programs(lua);
+    read_programs(lua, progress);
     if (machine != nullptr) check_math(kernel, *machine);
 }
 
 // The launches of the table at 2, one after the other; the first has the others in its `then`.
-void KernelFile::read_launches(lua_State* lua, const Machine* machine) {
+void KernelFile::read_launches(lua_State* lua, const Machine* machine, const LoadProgress& progress) {
     const std::size_t count = reader_.read_sequence(lua, 2);
-    if (count == 0) return read_launch(lua, machine);
+    if (count == 0) return read_launch(lua, machine, progress);
     static const char kLaunches = 'l';
     lua_getfield(lua, 2, "launches");
     lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLaunches);
@@ -227,7 +232,7 @@ void KernelFile::read_launches(lua_State* lua, const Machine* machine) {
         lua_rawgetp(lua, LUA_REGISTRYINDEX, &kLaunches);
         lua_rawgeti(lua, -1, static_cast<lua_Integer>(i));
         lua_remove(lua, 2);
-        read_launch(lua, machine);
+        read_launch(lua, machine, progress);
         launches.push_back(std::move(reader_.kernel));
     }
     reader_.kernel = std::move(launches.front());
@@ -235,7 +240,8 @@ void KernelFile::read_launches(lua_State* lua, const Machine* machine) {
     reader_.kernel.then = std::move(launches);
 }
 
-Kernel KernelFile::load(const std::vector<std::string>& arguments, const Machine* machine) {
+Kernel KernelFile::load(const std::vector<std::string>& arguments, const Machine* machine,
+                        const LoadProgress& progress) {
     Kernel& kernel = reader_.kernel;
     kernel.name = stem();
     sandbox_.protect(shown_, [&](lua_State* lua) {
@@ -244,7 +250,7 @@ Kernel KernelFile::load(const std::vector<std::string>& arguments, const Machine
         const ParamValues resolved = read_params(lua, 1, params);
         for (std::size_t i = 0; i < params.size(); ++i)
             kernel.params.emplace_back(params[i].name, resolved[i]);
-        read_launches(lua, machine);
+        read_launches(lua, machine, progress);
     });
     if (kernel.title.empty()) {
         kernel.title = kernel.name;
@@ -268,8 +274,8 @@ KernelDescription describe_kernel(const std::string& name_or_path) {
 }
 
 Kernel load_kernel(const std::string& name_or_path, const std::vector<std::string>& arguments,
-                   const Machine* machine) {
-    Kernel kernel = KernelFile(name_or_path).load(arguments, machine);
+                   const Machine* machine, const LoadProgress& progress) {
+    Kernel kernel = KernelFile(name_or_path).load(arguments, machine, progress);
     layout_tensors(kernel);
     return kernel;
 }

@@ -25,6 +25,7 @@
 // numbers may be floats without a fraction.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,11 @@ std::vector<std::string> list_kernels();
 
 KernelDescription describe_kernel(const std::string& name_or_path);
 
+// Called with [0, 1] while a large grid's programs are read; what it throws ends that.
+using LoadProgress = std::function<void(double)>;
+
 // Throws BadInput for whatever is wrong, in one line. With a machine, one CTA must fit its SM.
 Kernel load_kernel(const std::string& name_or_path, const std::vector<std::string>& arguments,
-                   const Machine* machine = nullptr);
+                   const Machine* machine = nullptr, const LoadProgress& progress = {});
 
 }  // namespace l2lens

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/dense_ids.hpp"
 #include "base/random.hpp"
 
 namespace l2lens {
@@ -53,7 +54,8 @@ LaneSample::LaneSample(int lanes, int count) : count_(count), index_(static_cast
 }
 
 Work::Work(const Kernel& kernel, const AddressMap& map, const LaneSample& sample)
-    : kernel_(kernel), map_(map), sample_(sample), buckets_(1u << 14) {
+    : kernel_(kernel), map_(map), sample_(sample) {
+    DenseIds ids;
     first_phase_.push_back(0);
     for (const Program& program : kernel.programs) {
         std::int64_t steps = 0;
@@ -64,9 +66,9 @@ Work::Work(const Kernel& kernel, const AddressMap& map, const LaneSample& sample
                     static_cast<std::uint32_t>(walk_ids_.size()),
                     0,
                     0};
-            for (const BoxWalk& box : phase.loads) walk_ids_.push_back(intern(box, phase.count, false));
+            for (const BoxWalk& box : phase.loads) walk_ids_.push_back(intern(ids, box, phase.count, false));
             p.first_store = static_cast<std::uint32_t>(walk_ids_.size());
-            for (const BoxWalk& box : phase.stores) walk_ids_.push_back(intern(box, phase.count, true));
+            for (const BoxWalk& box : phase.stores) walk_ids_.push_back(intern(ids, box, phase.count, true));
             p.end = static_cast<std::uint32_t>(walk_ids_.size());
             phases_.push_back(p);
             steps += phase.count;
@@ -75,7 +77,6 @@ Work::Work(const Kernel& kernel, const AddressMap& map, const LaneSample& sample
         first_phase_.push_back(static_cast<std::uint32_t>(phases_.size()));
     }
     lines_.resize(walks_.size());
-    buckets_.clear();
 }
 
 std::span<const Work::Phase> Work::program(std::int32_t tile) const {
@@ -83,24 +84,19 @@ std::span<const Work::Phase> Work::program(std::int32_t tile) const {
     return {phases_.data() + first_phase_[i], first_phase_[i + 1] - first_phase_[i]};
 }
 
-std::int32_t Work::intern(const BoxWalk& box, std::int64_t count, bool store) {
-    auto& bucket = buckets_[hash_of(box, count, store) & (buckets_.size() - 1)];
-    for (std::int32_t id : bucket) {
-        Walk& walk = walks_[static_cast<std::size_t>(id)];
-        if (walk.count == count && walk.store == store && *walk.box == box) {
-            ++walk.uses;
-            return id;
-        }
+std::int32_t Work::intern(DenseIds& ids, const BoxWalk& box, std::int64_t count, bool store) {
+    const std::uint32_t id = ids.find_or_add(hash_of(box, count, store), [&](std::uint32_t other) {
+        const Walk& walk = walks_[other];
+        return walk.count == count && walk.store == store && *walk.box == box;
+    });
+    if (id == walks_.size()) {
+        Walk& walk = walks_.emplace_back(Walk{&box, count, store});
+        plain_loads_ = plain_loads_ || (!store && box.path == Path::Load);
+        for (std::int64_t k = 0; k < count; ++k)
+            walk.bytes += clipped_bytes(kernel_.tensors[static_cast<std::size_t>(box.tensor)], box, k);
     }
-    const auto id = static_cast<std::int32_t>(walks_.size());
-    Walk walk{&box, count, store};
-    walk.uses = 1;
-    plain_loads_ = plain_loads_ || (!store && box.path == Path::Load);
-    for (std::int64_t k = 0; k < count; ++k)
-        walk.bytes += clipped_bytes(kernel_.tensors[static_cast<std::size_t>(box.tensor)], box, k);
-    walks_.push_back(walk);
-    bucket.push_back(id);
-    return id;
+    ++walks_[id].uses;
+    return static_cast<std::int32_t>(id);
 }
 
 void Work::acquire(std::int32_t tile) {

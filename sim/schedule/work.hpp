@@ -16,6 +16,8 @@
 
 namespace l2lens {
 
+class DenseIds;
+
 // Which lanes of the L2 are simulated: `count` of them, evenly spaced.
 class LaneSample {
 public:
@@ -111,7 +113,7 @@ private:
         bool expanded = false;
     };
 
-    std::int32_t intern(const BoxWalk& box, std::int64_t count, bool store);
+    std::int32_t intern(DenseIds& ids, const BoxWalk& box, std::int64_t count, bool store);
     void expand(std::int32_t walk);
 
     const Kernel& kernel_;
@@ -124,7 +126,6 @@ private:
     std::vector<std::int32_t> walk_ids_;
     std::vector<Walk> walks_;
     std::vector<WalkLines> lines_;
-    std::vector<std::vector<std::int32_t>> buckets_;  // hash -> walks, while interning
 };
 
 }  // namespace l2lens

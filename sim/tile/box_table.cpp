@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "base/dense_ids.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "memory/promotion.hpp"
 
-#include "tile/dense_ids.hpp"
 #include "tile/set_fullness.hpp"
 
 namespace l2lens {
@@ -268,7 +268,7 @@ BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& m
         }
     });
 
-    DenseIds box_ids(measured.size()), region_ids(measured.size()), shape_ids(measured.size());
+    DenseIds box_ids, region_ids, shape_ids;
     std::vector<std::size_t> first_of_box, first_of_region;  // where each was met first
     box_of_unit_.reserve(measured.size());
     std::uint32_t shape = 0;

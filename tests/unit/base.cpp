@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/dense_ids.hpp"
 #include "base/nearest.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
@@ -18,6 +20,37 @@ TEST_CASE("A misspelt name gets the nearest one, a foreign one gets the list") {
     const std::vector<std::string> machines{"h100-pcie", "h100-sxm", "h200"};
     CHECK(suggestion("h100", machines) == "; did you mean 'h100-pcie' or 'h100-sxm'?");
     CHECK_THAT(suggestion("zzzzzz", orders), ContainsSubstring("there are: row_major hilbert"));
+}
+
+TEST_CASE("Things are numbered as they are first met, and found again without comparing many") {
+    // A million things of hashes that mix, met twice, with their even ones again in between.
+    constexpr std::uint32_t kThings = 1'000'000;
+    DenseIds ids;
+    std::uint64_t compared = 0;
+    const auto number_of = [&](std::uint32_t thing) {
+        return ids.find_or_add(mix64(thing), [&](std::uint32_t number) {
+            ++compared;
+            return number == thing;
+        });
+    };
+    for (std::uint32_t thing = 0; thing < kThings; ++thing) {
+        REQUIRE(number_of(thing) == thing);
+        if (thing % 2 == 0) REQUIRE(number_of(thing / 2) == thing / 2);
+    }
+    for (std::uint32_t thing = 0; thing < kThings; ++thing) REQUIRE(number_of(thing) == thing);
+    // One comparison for each that is found, and few for those that only look alike.
+    CHECK(10 * compared < std::uint64_t{16} * kThings);
+}
+
+TEST_CASE("Things whose hashes are all the same stay apart, and a number that is taken is never found") {
+    DenseIds ids;
+    for (std::uint32_t thing = 0; thing < 300; ++thing) {
+        const auto same = [&](std::uint32_t number) { return number == thing; };
+        REQUIRE(ids.find_or_add(42, same) == thing);
+        REQUIRE(ids.find_or_add(42, same) == thing);
+    }
+    CHECK(ids.add() == 300);
+    CHECK(ids.find_or_add(42, [](std::uint32_t) { return false; }) == 301);
 }
 
 TEST_CASE("Nanoseconds round to the nearest picosecond") {

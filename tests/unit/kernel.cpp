@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/kernel.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -232,6 +233,23 @@ TEST_CASE("65,536 programs are read in a moment") {
     CHECK(load_kernel("gemm", {"m=32768", "n=32768"}).programs.size() == 65536);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     CHECK(seconds < 10);  // 0.35 s on an idle core; sanitizers and busy machines included
+}
+
+TEST_CASE("Reading a large grid says how far it is, and stops where it is told to") {
+    const Arguments large{"m=32768", "n=32768", "k=64"};
+    std::vector<double> seen;
+    load_kernel("gemm", large, nullptr, [&](double fraction) { seen.push_back(fraction); });
+    CHECK(seen.size() >= 32);
+    CHECK(std::is_sorted(seen.begin(), seen.end()));
+    CHECK(seen.front() >= 0);
+    CHECK(seen.back() < 1);
+
+    int calls = 0;
+    const auto stop = [&](double) {
+        if (++calls == 3) throw Interrupted();
+    };
+    CHECK_THROWS_AS(load_kernel("gemm", large, nullptr, stop), Interrupted);
+    CHECK(calls == 3);
 }
 
 TEST_CASE("A wrong parameter is one clear line") {

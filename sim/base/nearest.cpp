@@ -6,9 +6,7 @@
 #include <vector>
 
 namespace l2lens {
-namespace {
 
-// Levenshtein distance, one row at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -23,8 +21,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
     return row.back();
 }
-
-}  // namespace
 
 std::string nearest_name(std::string_view word, std::span<const std::string> candidates) {
     std::string best;

@@ -2,11 +2,15 @@
 // "unknown order 'hilbrt'; did you mean 'hilbert'?"
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace l2lens {
+
+// Levenshtein distance.
+std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The candidate closest to `word` by edit distance, or "" when none is near enough to be a misspelling
 // (more than a third of the letters differ).

@@ -134,6 +134,7 @@ std::vector<RecordedRow> measured_rows(Source source, const Arguments& arguments
     if (source == Source::Profiler) return read_profiled(arguments.profiler, machine, output);
     std::vector<RecordedRow> rows = read_rows(arguments.recorded);
     check_gpu(rows, machine);
+    for (const std::string& note : misspelt_counters(rows)) output.note(note);
     return rows;
 }
 

@@ -115,6 +115,9 @@ private:
         }
         if (value < 0)
             fail(fmt::format("column '{}': {} is negative, which no counter is", table_.columns[c], text));
+        const Metric* const metric = find_metric(table_.columns[c]);
+        if (metric != nullptr && metric->unit == MetricUnit::Percent && value > 100)
+            fail(fmt::format("column '{}': {} is more than 100 %", table_.columns[c], text));
         return value;
     }
 
@@ -178,6 +181,25 @@ bool is_counter_name(std::string_view name) {
         if (name.starts_with(block)) return true;
     }
     return false;
+}
+
+std::vector<std::string> misspelt_counters(std::span<const RecordedRow> rows) {
+    constexpr std::size_t kSlip = 2;  // letters; .min and .max differ by so many, and both may be columns
+    std::set<std::string> columns;
+    for (const RecordedRow& row : rows) {
+        for (const auto& [name, value] : row.measured) columns.insert(name);
+    }
+    std::vector<std::string> notes;
+    for (const std::string& name : columns) {
+        if (find_metric(name) != nullptr) continue;
+        for (const Metric& metric : all_metrics()) {
+            const std::string known(metric.id);
+            if (columns.count(known) != 0 || edit_distance(name, known) > kSlip) continue;
+            notes.push_back(fmt::format("column '{}' is not compared; did you mean '{}'?", name, known));
+            break;
+        }
+    }
+    return notes;
 }
 
 Mode parse_mode(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,10 @@ using ParameterNames = std::function<std::vector<std::string>(const std::string&
 // Throws BadInput, "FILE:LINE: what", naming the row and the column.
 std::vector<RecordedRow> read_recorded_csv(std::string_view text, const std::string& file,
                                            const ParameterNames& parameter_names);
+
+// "column 'lts__t_sektors.sum' is not compared; did you mean 'lts__t_sectors.sum'?" for each column that
+// looks like a slip of the pen: there are counters that nobody predicts, so it is no error.
+std::vector<std::string> misspelt_counters(std::span<const RecordedRow> rows);
 
 // Is this the name of a hardware counter ("lts__t_sectors.sum", "TCC_HIT_sum") or of a metric?
 bool is_counter_name(std::string_view name);

@@ -71,6 +71,7 @@ ValidationSummary summarise(std::span<const ValidationRow> rows, std::map<std::s
         for (const ValidationRow& row : rows) {
             const double error = prediction_error(row, metric);
             if (!std::isnan(error)) errors.push_back(error);
+            if (counted_nothing(row, metric)) ++summary.counted_nothing[std::string(metric.id)];
         }
         if (!errors.empty()) summary.counters.emplace(metric.id, error_stats(errors));
     }

@@ -174,6 +174,7 @@ ordered_json summary_json(const ValidationReport& report) {
     json["ranking"] = ranking_json(summary.ranking);
     json["simple_models"] = simple_models_json(summary.simple_models);
     json["ctas_per_sm"] = {{"rows", summary.ctas_checked}, {"differ", summary.ctas_differ}};
+    if (!summary.counted_nothing.empty()) json["counted_nothing"] = summary.counted_nothing;
     return json;
 }
 

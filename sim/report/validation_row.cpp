@@ -48,6 +48,14 @@ bool stays_in_l2(const Metric& metric, double writes, std::optional<double> outp
     return metric.id == kDramWrites && output && writes < kLeastWritten * *output;
 }
 
+bool counted_nothing(const ValidationRow& row, const Metric& metric) {
+    const auto predicted = find_counter(row.predicted, metric.id);
+    const auto measured = find_counter(row.recorded.measured, metric.id);
+    if (!predicted || !measured || *measured != 0 || *predicted == 0) return false;
+    const auto l2_sectors = find_counter(row.recorded.measured, "lts__t_sectors.sum");
+    return metric.unit != MetricUnit::Percent && !is_negligible(metric, *predicted, l2_sectors);
+}
+
 double error_of(const Counters& counters, const ValidationRow& row, const Metric& metric) {
     const auto predicted = find_counter(counters, metric.id);
     const auto measured = find_counter(row.recorded.measured, metric.id);

@@ -56,7 +56,10 @@ bool stays_in_l2(const Metric& metric, double writes, std::optional<double> outp
 // writes of a row most of whose output stays in the L2.
 double prediction_error(const ValidationRow& row, const Metric& metric);
 
-// The same for other predicted counters than the row's.
+// Was 0 counted of what is predicted in numbers worth mentioning? Such a pair has no error.
+bool counted_nothing(const ValidationRow& row, const Metric& metric);
+
+// The error for other predicted counters than the row's.
 double error_of(const Counters& predicted, const ValidationRow& row, const Metric& metric);
 
 }  // namespace l2lens

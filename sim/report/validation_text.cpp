@@ -178,6 +178,14 @@ std::string simple_models_table(const SimpleModelErrors& models, bool colour) {
     return models.empty() ? "" : table.text(colour);
 }
 
+// Of what was counted as 0 there is no error in percent.
+std::string counted_nothing_text(const ValidationSummary& summary) {
+    std::string text;
+    for (const auto& [id, rows] : summary.counted_nothing)
+        text += fmt::format("{}{} in {} row{}", text.empty() ? "" : ", ", id, rows, rows == 1 ? "" : "s");
+    return text.empty() ? "" : "left out, since 0 was counted and more is predicted: " + text + "\n";
+}
+
 std::string header(const ValidationReport& report) {
     const ValidationPlan& plan = report.plan;
     std::string text = fmt::format("{} configurations on {}, from {} recorded rows", plan.rows.size(),
@@ -199,7 +207,7 @@ std::string validation_text(const ValidationReport& report, bool colour) {
                             report.summary.ctas_checked - report.summary.ctas_differ,
                             report.summary.ctas_checked);
     }
-    return text + furthest_off(report);
+    return text + counted_nothing_text(report.summary) + furthest_off(report);
 }
 
 }  // namespace l2lens

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "report/statistics.hpp"
+#include "report/validation_report.hpp"
 #include "support/catch.hpp"
 
 using namespace l2lens;
@@ -101,6 +102,37 @@ TEST_CASE("Errors are percent of the measured value, points for rates, and unkno
     CHECK(std::isnan(prediction_error(row, promoted)));  // 50 of 1e6 sectors: noise
     row.predicted = {{std::string(promoted.id), 5000}};
     CHECK(prediction_error(row, promoted) == Approx(9900));  // but predicting many is an error
+}
+
+TEST_CASE("What was counted as 0 and is predicted is left out by name") {
+    std::vector<ValidationRow> rows(3);
+    for (ValidationRow& row : rows) {
+        row.recorded.measured = {{"lts__t_sectors.sum", 1e6}, {"lts__d_sectors_fill_device.sum", 0}};
+        row.predicted = {{"lts__t_sectors.sum", 1e6}, {"lts__d_sectors_fill_device.sum", 5000}};
+    }
+    rows[1].predicted["lts__d_sectors_fill_device.sum"] = 50;  // of 1e6 sectors: nothing either
+    const ValidationSummary summary = summarise(rows);
+    CHECK(summary.counters.count("lts__d_sectors_fill_device.sum") == 0);
+    CHECK(summary.counted_nothing ==
+          std::map<std::string, std::size_t>{{"lts__d_sectors_fill_device.sum", 2}});
+    CHECK_THAT(
+        validation_text({{rows, 3}, summary, {}, "h200", {}}, false),
+        ContainsSubstring("0 was counted and more is predicted: lts__d_sectors_fill_device.sum in 2 rows"));
+    rows[0].recorded.measured["lts__d_sectors_fill_device.sum"] = 5000;
+    CHECK(summarise(std::span(rows).first(2)).counted_nothing.empty());
+}
+
+TEST_CASE("A column that is nearly a counter's name is asked about") {
+    const auto notes_of = [](const std::string& columns) {
+        return misspelt_counters(
+            read_recorded_csv("kernel,order," + columns + "\ngemm,hilbert,1,1\n", "x.csv",
+                              [](const std::string&) { return std::vector<std::string>{}; }));
+    };
+    CHECK(notes_of("lts__t_sektors.sum,gpu__time_duration.sum") ==
+          std::vector<std::string>{
+              "column 'lts__t_sektors.sum' is not compared; did you mean 'lts__t_sectors.sum'?"});
+    CHECK(notes_of("lts__t_sectors.sum,lts__t_sectors.sun").empty());  // the counter is there, too
+    CHECK(notes_of("gpu__time_duration.sum,smsp__inst_executed.sum").empty());
 }
 
 TEST_CASE("Ranking looks at groups of rows alike but for the order") {
@@ -215,6 +247,8 @@ TEST_CASE("Each wrong CSV is refused with its line and column") {
     CHECK_THAT(complaint(header + "gemm,1,hilbert,grid,0,1,1e999\n"),
                ContainsSubstring("'1e999' is not a number"));
     CHECK_THAT(complaint(header + "gemm,1,hilbert,grid,0,1,-3\n"), ContainsSubstring("-3 is negative"));
+    CHECK(complaint("kernel,order,lts__t_sector_hit_rate.pct\ngemm,hilbert,100.5\n") ==
+          "x.csv:2: column 'lts__t_sector_hit_rate.pct': 100.5 is more than 100 %");
     CHECK_THAT(complaint(header + "gemm,1,hilbert,grid,0,1.5,3\n"),
                ContainsSubstring("column 'ctas_per_sm': '1.5'"));
     CHECK(complaint(header + "gemm,1,hilbert,gridd,0,1,3\n") ==

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // l2lens explain WORD: a counter, a metric, a parameter of a machine, an order or a word of the field.
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/nearest.hpp"
 #include "cli/file_output.hpp"
@@ -11,12 +14,13 @@
 #include "glossary/entry.hpp"
 #include "load/machine_file.hpp"
 #include "report/listing.hpp"
+#include "report/ranked_columns.hpp"
 
 namespace l2lens::cli {
 namespace {
 
 struct Arguments {
-    std::string word;
+    std::vector<std::string> words;  // of one name: "flat LRU"
     std::string gpu = "h200";
     bool markdown = false;
 };
@@ -59,6 +63,15 @@ Listing everything() {
     return listing;
 }
 
+// The name that was asked for; a column of the ranked table is its metric.
+std::string name_of(const std::vector<std::string>& words) {
+    const std::string name = fmt::format("{}", fmt::join(words, " "));
+    for (const RankedColumn& column : kRankedColumns) {
+        if (name == column.title && !find_entry(name)) return column.id;
+    }
+    return name == "time" ? "time_us" : name;
+}
+
 [[noreturn]] void unknown(const std::string& word) {
     std::vector<std::string> words;
     for (const Entry& entry : all_entries()) words.push_back(entry.word);
@@ -77,15 +90,15 @@ ExitCode list(const Output& output) {
 
 ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
+    const std::string word = name_of(arguments.words);
     if (arguments.markdown) {
-        if (!arguments.word.empty())
-            throw BadInput("explain: --markdown is all words; leave '" + arguments.word + "' out");
+        if (!word.empty()) throw BadInput("explain: --markdown is all words; leave '" + word + "' out");
         write_stdout(glossary_markdown());
         return ExitCode::Done;
     }
-    if (arguments.word.empty()) return list(output);
-    const auto entry = find_entry(arguments.word);
-    if (!entry) unknown(arguments.word);
+    if (word.empty()) return list(output);
+    const auto entry = find_entry(word);
+    if (!entry) unknown(word);
     const Listing listing{"l2lens/explanation", {"field", "text"}, fields_of(*entry, arguments.gpu)};
     const auto text = [&](bool) {
         std::string lines;
@@ -102,9 +115,9 @@ void add_explain_command(CLI::App& root, Invocation& invocation, Commands& comma
     const auto arguments = std::make_shared<Arguments>();
     CLI::App* app =
         add_command(root, "explain", "What a counter, metric, parameter, order or word means", invocation);
-    app->add_option("word", arguments->word,
-                    "As in lts__t_sectors.sum, latency.fabric_request, group_m, sector; all of "
-                    "them without it");
+    app->add_option("word", arguments->words,
+                    "As in lts__t_sectors.sum, latency.fabric_request, group_m, sector, or a column of "
+                    "predict's table, flat LRU; all of them without it");
     app->add_option("--gpu", arguments->gpu, "GPU whose parameters are shown")->capture_default_str();
     app->add_flag("--markdown", arguments->markdown, "All of them as docs/glossary.md has them");
     commands.push_back({app, [arguments, &invocation] { return run(*arguments, invocation); }});

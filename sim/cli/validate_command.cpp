@@ -54,6 +54,10 @@ std::vector<RecordedRow> read_rows(const std::vector<std::string>& files) {
         return found != known.end() ? found->second
                                     : known.emplace(kernel, parameter_names(kernel)).first->second;
     };
+    for (const std::string& file : files) {
+        if (file.find('=') != std::string::npos && !std::filesystem::exists(file))
+            throw BadInput("validate: " + file + ": is no file; recorded rows have their own parameters");
+    }
     std::vector<RecordedRow> rows;
     for (const std::string& file : files) {
         for (RecordedRow& row : read_recorded_csv(read_text_file(file), file, names))

@@ -62,7 +62,8 @@ std::vector<std::string> list_machines() {
 fs::path find_model_file(std::string_view kind, const std::string& name_or_path, std::string_view extension) {
     std::error_code ignored;
     if (looks_like_path(name_or_path, extension)) {
-        if (fs::exists(name_or_path, ignored) && !is_folder(name_or_path)) return name_or_path;
+        if (is_folder(name_or_path)) throw BadInput(name_or_path + ": is a folder, not a file");
+        if (fs::exists(name_or_path, ignored)) return name_or_path;
         throw BadInput(name_or_path + ": no such file");
     }
     fs::path file = models_folder() / kind / (name_or_path + std::string(extension));

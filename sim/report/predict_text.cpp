@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/advice.hpp"
 #include "report/format.hpp"
@@ -31,8 +32,15 @@ Style row_style(std::size_t rank, double slower_pct) {
 }
 
 std::string grid_text(const Kernel& kernel) {
-    std::string text;
-    for (const std::int64_t tiles : kernel.grid) text += (text.empty() ? "" : " x ") + std::to_string(tiles);
+    return fmt::format("{}", fmt::join(kernel.grid, " x "));
+}
+
+// "64 x 64 tiles, 31.0 waves"; of several launches each one's tiles.
+std::string tiles_text(const Kernel& kernel, double waves) {
+    std::string text = grid_text(kernel);
+    for (const Kernel& next : kernel.then) text += ", then " + grid_text(next);
+    text += " tiles";
+    if (kernel.then.empty() && waves > 0) text += fmt::format(", {:.1f} waves", waves);
     return text;
 }
 
@@ -72,11 +80,11 @@ std::string sampling_text(const PredictReport& report) {
 
 std::string predict_header(const PredictReport& report) {
     std::string text =
-        fmt::format("{}, on {}: {} SMs, L2 {}; {} tiles", report.kernel.title, report.machine.name,
-                    report.machine.sms.size(), l2_text(report.machine), grid_text(report.kernel));
+        fmt::format("{}, on {}: {} SMs, L2 {}; {}", report.kernel.title, report.machine.name,
+                    report.machine.sms.size(), l2_text(report.machine),
+                    tiles_text(report.kernel, report.predictions.empty() ? 0 : report.predictions[0].waves));
     if (report.predictions.empty()) return text;
     const Prediction& first = report.predictions.front();
-    text += fmt::format(", {:.1f} waves", first.waves);
     if (first.mode != Mode::Grid) text += fmt::format(", persistent CTAs ({})", mode_name(first.mode));
     if (first.engine == Engine::Tile) text += ", tile engine";
     return text;

@@ -99,6 +99,7 @@ printf '%s\ngemm,512,512,512,hil' "$head" >truncated.csv
 refuses "truncated.csv:2: 5 fields" validate --recorded truncated.csv
 printf '%s\ngemm,512,512,512,hilbert,grid,12a\n' "$head" >number.csv
 refuses "number.csv:2: column 'lts__t_sectors.sum': '12a' is not a number" validate --recorded number.csv
+refuses "m=4096: is no file; recorded rows have their own parameters" validate --recorded number.csv m=4096
 printf 'kernel,mm,order,lts__t_sectors.sum\ngemm,512,hilbert,1\n' >column.csv
 refuses "column.csv:2: column 'mm' is neither a parameter" validate --recorded column.csv
 printf '%s\ngmm,512,512,512,hilbert,grid,1\n' "$head" >kernel.csv
@@ -143,5 +144,8 @@ refuses "'-' is no file's name" predict gemm m=256 n=256 k=64 --report -
 # Words.
 refuses "did you mean 'lts__t_sectors.sum'?" explain lts__t_sector.sum
 refuses "nothing is called" explain zzzzzzzz
+refuses "nothing is called 'flat zzzzzzzz'" explain flat zzzzzzzz
+refuses "is a folder, not a file" predict ./
+refuses "is a folder, not a file" predict gemm --gpu ./
 
 finish

@@ -90,7 +90,7 @@ expect 0 predict gemm m=1024 n=1024 --order xcd_tall+sharing:32
 
 # Every list, show and help works.
 for words in "order list" "order show morton" "kernel list" "kernel show gemm" "kernel check gemm" "gpu list" "gpu show h200" \
-    "gpu check h200" "gpu diff h200 v100" "explain" "explain sector" "explain lts__t_sectors.sum" "explain group_m:8" \
+    "gpu check h200" "gpu diff h200 v100" "explain" "explain sector" "explain flat LRU" "explain time" "explain lts__t_sectors.sum" "explain group_m:8" \
     "--help" "predict --help" "validate --help" "--version"; do
     read -ra arguments <<<"$words"
     expect 0 "${arguments[@]}"

@@ -1,14 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Stream-K (Osama et al., arXiv 2301.03598) in its basic form: as many CTAs as the GPU runs at once, each with the same
--- number of k-steps, laid end to end over the tiles. A CTA that does not finish its tile stores an fp32 partial sum, and
--- the one that does the tile's first step reads those of the others. `group` is the order of the tiles, as in group_m:G:
--- the order of a prediction only says which SM gets which range.
-about = "C = A B with equal ranges of k-steps for all CTAs"
+-- Stream-K (Osama et al., arXiv 2301.03598): K loops are divided among CTAs, so that no SM waits for a last, half empty
+-- wave. plan=even is its basic form: as many CTAs as the GPU runs at once, each with the same number of k-steps, laid end to
+-- end over the tiles. cutlass2 and sm90 divide as many tiles as those of a wave or two and compute the others whole. The
+-- order of a prediction only says which SM gets which CTA; `group` is the order of the tiles, as in group_m:G.
+--
+-- Partial sums are fp32. In CUTLASS, the first part of a tile's K stores them, those in the middle add theirs in the L2, and
+-- the last one reads the sum and stores C. In the basic form each part has a place of its own, and the CTA with the tile's
+-- first step reads them all.
+about = "C = A B with the k-steps of tiles divided among CTAs"
 params = {
     {"m", 3072, "rows of C"},
     {"n", 3072, "columns of C"},
     {"k", 8192, "depth"},
-    {"ctas", 0, "CTAs; 0: one per SM", min = 0, max = 65536},
+    {"plan", "even", "who gets which k-steps: equal ranges, or as CUTLASS 2 or CUTLASS 3 for SM90 divide", {"even", "cutlass2", "sm90"}},
+    {"ctas", 0, "CTAs that run at once; 0: one per SM", min = 0, max = 65536},
     {"group", 8, "tile rows of a group"},
     {"bm", 128, "rows of a tile", max = 1024},
     {"bn", 128, "columns of a tile", max = 1024},
@@ -17,6 +22,21 @@ params = {
     {"dtype", "bf16", "element type of A and B; C is bf16", {"bf16", "fp16", "fp8"}},
 }
 
+-- Each CTA's {tile, k_begin, k_end}, from CTA `first` on.
+local function even_plan(tiles, steps, ctas)
+    local plan, total = {}, tiles * steps
+    for cta = 1, ctas do
+        local at, stop = (cta - 1) * total // ctas, cta * total // ctas
+        plan[cta] = {}
+        while at < stop do
+            local count = min(steps - at % steps, stop - at)
+            table.insert(plan[cta], {at // steps, at % steps, at % steps + count})
+            at = at + count
+        end
+    end
+    return plan, tiles
+end
+
 function kernel(p, gpu)
     local bm, bn, bk = p.bm, p.bn, p.bk
     if p.stages == 0 then
@@ -24,48 +44,64 @@ function kernel(p, gpu)
     end
     if p.ctas == 0 then p.ctas = gpu and gpu.sms or 132 end
     local rows, columns, steps = cdiv(p.m, bm), cdiv(p.n, bn), cdiv(p.k, bk)
-    local total = rows * columns * steps
-    p.ctas = min(p.ctas, total)
+    local even = p.plan == "even"
+    if even then p.ctas = min(p.ctas, rows * columns * steps) end
+    local plan, divided
+    if even then
+        plan, divided = even_plan(rows * columns, steps, p.ctas)
+    else
+        plan, divided = stream_k_plan(p.plan, rows * columns, steps, p.ctas)
+    end
+    local places = even and p.ctas or max(divided, 1)  -- of partial sums: a CTA's own, or a divided tile's
     local A, B = tensor("A", {p.m, p.k}, p.dtype), tensor("B", {p.n, p.k}, p.dtype)
-    local C, W = tensor("C", {p.m, p.n}, "bf16"), tensor("W", {p.ctas, bm, bn}, "fp32")
+    local C, W = tensor("C", {p.m, p.n}, "bf16"), tensor("W", {places, bm, bn}, "fp32")
+    local function partial(place, options) return box(W, {place, 0, 0}, {1, bm, bn}, options) end
 
-    local function tile_at(i)  -- group_m:G
-        local first = i // (p.group * columns) * p.group
+    local function place_of(tile)  -- group_m:G
+        local first = tile // (p.group * columns) * p.group
         local height = min(rows - first, p.group)
-        local f = i % (p.group * columns)
+        local f = tile % (p.group * columns)
         return first + f % height, f // height
     end
-    local function first_step(cta) return cta * total // p.ctas end
+    local function sums_of_others(cta, tile)  -- basic form: those of the CTAs after this one that end the tile
+        local loads, other = {}, cta + 1
+        while plan[other + 1] and plan[other + 1][1][1] == tile do
+            table.insert(loads, partial(other))
+            other = other + 1
+        end
+        return loads
+    end
+
+    -- What follows on steps [from, to) of a tile: its partial sums leave, or the tile is finished.
+    local function fixup(cta, tile, from, to)
+        local tm, tn = place_of(tile)
+        local whole = {box(C, {tm * bm, tn * bn}, {bm, bn})}
+        if even then
+            if from > 0 then return {stores = {partial(cta)}} end
+            return {loads = to < steps and sums_of_others(cta, tile) or {}, stores = whole}
+        end
+        if to < steps then return {stores = {partial(tile, from > 0 and {reduce = true} or {})}} end
+        return {loads = from > 0 and {partial(tile)} or {}, stores = whole}
+    end
 
     return {
-        title = string.format("gemm_stream_k %dx%dx%d %s, %d CTAs", p.m, p.n, p.k, p.dtype, p.ctas),
-        grid = {{"cta", p.ctas}, {"one", 1}},
+        title = string.format("gemm_stream_k %dx%dx%d %s, %s, %d CTAs", p.m, p.n, p.k, p.dtype, p.plan, #plan),
+        grid = {{"cta", #plan}, {"one", 1}},
         stages = p.stages,
         math = p.dtype,
         warps = bm * bn > 128 * 128 and 8 or 4,
         registers = min(255, bm * bn // (bm * bn > 128 * 128 and 256 or 128) + 26),
         shared_memory = max(p.stages * (bm + bn) * bk * sizeof(p.dtype), bm * bn * 2),
         program = function(cta)
-            local at, stop, phases = first_step(cta), first_step(cta + 1), {}
-            while at < stop do
-                local tile, k = at // steps, at % steps
-                local count = min(steps - k, stop - at)
-                local tm, tn = tile_at(tile)
+            local phases = {}
+            for _, piece in ipairs(plan[cta + 1]) do
+                local tile, from, to = piece[1], piece[2], piece[3]
+                local tm, tn = place_of(tile)
                 table.insert(phases, {
-                    count = count, flops = 2 * bm * bn * bk, cycles = 11,
-                    loads = {box(A, {tm * bm, k * bk}, {bm, bk}, {0, bk}), box(B, {tn * bn, k * bk}, {bn, bk}, {0, bk})},
+                    count = to - from, flops = 2 * bm * bn * bk, cycles = 11,
+                    loads = {box(A, {tm * bm, from * bk}, {bm, bk}, {0, bk}), box(B, {tn * bn, from * bk}, {bn, bk}, {0, bk})},
                 })
-                if k > 0 then  -- only a CTA's first tile was begun elsewhere
-                    table.insert(phases, {stores = {box(W, {cta, 0, 0}, {1, bm, bn})}})
-                else
-                    local loads, other = {}, cta + 1
-                    while count < steps and other < p.ctas and first_step(other) < (tile + 1) * steps do
-                        table.insert(loads, box(W, {other, 0, 0}, {1, bm, bn}))
-                        other = other + 1
-                    end
-                    table.insert(phases, {loads = loads, stores = {box(C, {tm * bm, tn * bn}, {bm, bn})}})
-                end
-                at = at + count
+                table.insert(phases, fixup(cta, tile, from, to))
             end
             return phases
         end,

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "load/lua_box.hpp"
+#include "load/lua_stream_k.hpp"
 #include "load/lua_values.hpp"
 
 namespace l2lens {
@@ -123,8 +124,11 @@ LuaKernel& LuaKernel::of(lua_State* lua) {
 
 void LuaKernel::install(lua_State* lua) {
     prepare_boxes(lua);
-    const std::array<std::pair<const char*, lua_CFunction>, 3> functions{
-        {{"tensor", lua_tensor}, {"box", lua_box}, {"sizeof", lua_sizeof}}};
+    const std::array<std::pair<const char*, lua_CFunction>, 4> functions{
+        {{"tensor", lua_tensor},
+         {"box", lua_box},
+         {"sizeof", lua_sizeof},
+         {"stream_k_plan", lua_stream_k_plan}}};
     for (const auto& [name, function] : functions) {
         lua_pushlightuserdata(lua, this);
         lua_pushcclosure(lua, function, 1);

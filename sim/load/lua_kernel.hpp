@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel file calls and returns: tensor(), box(), sizeof(), the kernel table and a tile's phases.
+// What a kernel file calls and returns: tensor(), box(), sizeof(), stream_k_plan(), the kernel table and a
+// tile's phases.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ public:
     // `file` begins the messages.
     explicit LuaKernel(std::string file) : file_(std::move(file)) {}
 
-    // Makes tensor(), box() and sizeof() known to the file.
+    // Makes tensor(), box(), sizeof() and stream_k_plan() known to the file.
     void install(lua_State* lua);
 
     // Checks the table kernel() returned, at `index`. How many tables its `launches` has; 0: it is a launch

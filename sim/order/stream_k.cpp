@@ -155,19 +155,6 @@ void add_sm90_splits(WorkPlan& plan, Index k_steps, Index cluster_size) {
 
 }  // namespace
 
-WorkPlan split_k_plan(Index tiles, Index k_steps, Index splits) {
-    check_size("tiles", tiles);
-    check_size("K steps", k_steps);
-    check_size("splits", splits);
-    check_size("tiles times splits", tiles * splits);
-    WorkPlan plan{tiles, tiles * splits, splits, 1, {}};
-    for (Index slice = 0; slice < splits; ++slice)
-        for (Index tile = 0; tile < tiles; ++tile)
-            plan.items.push_back(
-                {slice * tiles + tile, tile, slice * k_steps / splits, (slice + 1) * k_steps / splits});
-    return plan;
-}
-
 WorkPlan cutlass2_stream_k_plan(Index tiles, Index k_steps, Index sms, Index occupancy) {
     check_size("tiles", tiles);
     check_size("K steps", k_steps);

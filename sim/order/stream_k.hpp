@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which K range of which tile each CTA computes when K is divided: split-K, and Stream-K as CUTLASS 2 and 3
-// do it. An order says which tile; this says how much of it. Osama et al., "Stream-K", PPoPP 2023.
+// Which K range of which tile each CTA computes when K is divided as CUTLASS 2 and 3 do it. An order says
+// which tile; this says how much of it. Osama et al., "Stream-K", PPoPP 2023. Kernel files ask for it with
+// stream_k_plan().
 #pragma once
 
 #include <vector>
@@ -25,9 +26,6 @@ struct WorkPlan {
     Index groups = 1;          // CUTLASS 3: independent streams, interleaved over the tiles
     std::vector<WorkItem> items;
 };
-
-// Slice s of S takes K steps [s K / S, (s + 1) K / S); slices outermost.
-WorkPlan split_k_plan(Index tiles, Index k_steps, Index splits);
 
 // CUTLASS 2.x, threadblock_swizzle_streamk.h. `occupancy`: CTAs per SM. Without the id shuffle it applies at
 // more than one CTA per SM, and without its reduction CTAs.

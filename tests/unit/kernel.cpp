@@ -367,6 +367,14 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
     check("function kernel(p) tensor('A', {1}, 'bf16') return {grid = {{'m', 1}, {'n', 1}}} end",
           "program must be a function");
 
+    const auto plan = [](const std::string& arguments) {
+        return "function kernel(p) local x = stream_k_plan(" + arguments + ") end";
+    };
+    check(plan("'sm80', 4, 8, 132"), ":1: stream_k_plan: 'sm80' is no plan; there are: cutlass2 sm90");
+    check(plan("'sm90', 4.5, 8, 132"), "bad argument #2 to 'stream_k_plan' (a whole number is needed)");
+    check(plan("'sm90', 4, 0, 132"), ":1: Stream-K: K steps = 0 is outside 1 to 134217728");
+    check(plan("'cutlass2', 4, 8, 1e6"), ":1: Stream-K: SMs = 1000000 is outside 1 to 65536");
+
     check(kernel_text("stagse = 2"), "unknown field 'stagse'; did you mean 'stages'?");
     check(kernel_text("stages = 0"), "stages is 0; it must be a whole number from 1 to 16");
     check(kernel_text("stages = 2.5"), "stages is 2.5");

@@ -155,6 +155,36 @@ TEST_CASE("Does Stream-K do every k-step once and fix up only the tiles that it 
     CHECK(whole["W"].loaded == 0);
 }
 
+TEST_CASE("Does Stream-K as CUTLASS divides it store, add and read partial sums of the divided tiles alone?",
+          "[kernels]") {
+    constexpr double kTile = 128.0 * 128 * 4;
+    // CUTLASS 2, 7 x 19 tiles of 64 steps on 132 CTAs: the one that is left over is computed by six, of which
+    // one stores, four add and the last one reads (tests/unit/order_stream_k.cpp).
+    const Arguments one_over{"m=896", "n=2432", "k=4096", "ctas=132", "plan=cutlass2"};
+    auto moved = moved_by("gemm_stream_k", one_over);
+    CHECK(moved["A"].loaded == 133.0 * 128 * 4096 * 2);
+    CHECK(moved["B"].loaded == 133.0 * 128 * 4096 * 2);
+    CHECK(moved["C"].stored == 896.0 * 2432 * 2);
+    CHECK(moved["W"].stored == 5 * kTile);
+    CHECK(moved["W"].loaded == 1 * kTile);
+    std::size_t added = 0;
+    const Kernel kernel = load_kernel("gemm_stream_k", one_over);
+    CHECK(kernel.grid[0] == 6 + 132);
+    for (const Program& program : kernel.programs) {
+        for (const Phase& phase : program.phases) {
+            for (const BoxWalk& box : phase.stores) added += box.reduce ? 1 : 0;
+        }
+    }
+    CHECK(added == 4);
+    // CUTLASS 3: a quarter of a wave in four parts each, and no plan where tiles fill their waves.
+    auto quarter = moved_by("gemm_stream_k", {"m=384", "n=1408", "k=4096", "ctas=132", "plan=sm90"});
+    CHECK(quarter["W"].stored == 33 * 3 * kTile);
+    CHECK(quarter["W"].loaded == 33 * kTile);
+    auto full = moved_by("gemm_stream_k", {"m=1536", "n=2816", "k=4096", "ctas=132", "plan=sm90"});
+    CHECK(full["W"].stored == 0);
+    CHECK(full["W"].loaded == 0);
+}
+
 TEST_CASE("How often do softmax and layernorm read a row?", "[kernels]") {
     const double bytes = 100.0 * 3000 * 2;
     const Arguments sizes{"rows=100", "cols=3000"};

@@ -75,14 +75,6 @@ TEST_CASE("Random sizes: CUTLASS 2 and 3 compute each K step once", "[order]") {
     CHECK(splits > 10);
 }
 
-TEST_CASE("split-K gives slice s the steps from s K / S on", "[order]") {
-    const WorkPlan plan = split_k_plan(2, 10, 3);
-    CHECK(plan.items ==
-          std::vector<WorkItem>{
-              {0, 0, 0, 3}, {1, 1, 0, 3}, {2, 0, 3, 6}, {3, 1, 3, 6}, {4, 0, 6, 10}, {5, 1, 6, 10}});
-    CHECK(fault(plan, 2, 10) == "");
-}
-
 TEST_CASE("Tiles that fill their waves are not divided", "[order]") {
     CHECK(cutlass2_stream_k_plan(264, 64, 132, 1).stream_k_units == 0);
     CHECK(sm90_stream_k_plan(264, 64, {}).stream_k_units == 0);
@@ -137,8 +129,7 @@ TEST_CASE("SM90 splits a quarter of a wave in four", "[order]") {
 }
 
 TEST_CASE("Sizes that are none are refused", "[order]") {
-    CHECK_THROWS_AS(split_k_plan(0, 1, 1), BadInput);
-    CHECK_THROWS_AS(split_k_plan(1 << 20, 1, 1 << 20), BadInput);
+    CHECK_THROWS_AS(cutlass2_stream_k_plan(0, 1, 132, 1), BadInput);
     CHECK_THROWS_AS(cutlass2_stream_k_plan(1, 1, 0, 1), BadInput);
     CHECK_THROWS_AS(cutlass2_stream_k_plan(1, 1, 132, 0), BadInput);
     Sm90StreamK none;

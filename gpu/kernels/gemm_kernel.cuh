@@ -9,6 +9,7 @@
 
 #include "gpu/kernels/accumulators.cuh"
 #include "gpu/kernels/hopper.cuh"
+#include "gpu/kernels/place_and_time.cuh"
 #include "gpu/kernels/wgmma.cuh"
 #include "gpu/kernels/work_queue.cuh"
 
@@ -161,8 +162,8 @@ private:
     __device__ void note_start(std::int32_t launch_id) {
         TileRecord& record = args_.work.records[launch_id];
         record.launch_id = launch_id;
-        record.sm = hopper::sm_id();
-        record.start_ns = hopper::global_timer();
+        record.sm = sm_id();
+        record.start_ns = global_timer();
     }
 
     // ---- consumers: WarpGroups x 128 threads ----
@@ -180,7 +181,7 @@ private:
                 store(group, work.tile, sums);
             }
             if (args_.work.records && threadIdx.x == 0)
-                args_.work.records[work.launch_id].end_ns = hopper::global_timer();
+                args_.work.records[work.launch_id].end_ns = global_timer();
         }
         hopper::store_wait_read<0>();
     }

@@ -14,18 +14,6 @@ __device__ inline std::uint32_t shared_address(const void* pointer) {
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-__device__ inline std::int64_t global_timer() {
-    std::int64_t ns;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-    return ns;
-}
-
-__device__ inline int sm_id() {
-    int id;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
-    return id;
-}
-
 // ---- mbarriers
 // -------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,9 @@
 
 #include "gpu/cuda_check.hpp"
 #include "gpu/kernels/launch.hpp"
+#ifdef __CUDACC__
+#include "gpu/kernels/place_and_time.cuh"
+#endif
 
 namespace l2lens::gpu {
 
@@ -47,12 +50,6 @@ inline void reset_tile_counter(const LaunchPlan& plan) {
 
 #ifdef __CUDACC__
 
-__device__ inline std::int64_t tile_clock_ns() {
-    std::int64_t ns;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-    return ns;
-}
-
 // Calls body(row, column) with all threads of the CTA, which meet before and after each tile.
 template <class Body>
 __device__ void for_each_tile(const TileList& list, Body body) {
@@ -67,14 +64,12 @@ __device__ void for_each_tile(const TileList& list, Body body) {
         if (id >= list.launches) return;
         const std::uint32_t tile = list.order[id];
         std::int64_t start = 0;
-        if (list.records && threadIdx.x == 0) start = tile_clock_ns();
+        if (list.records && threadIdx.x == 0) start = global_timer();
         if (tile != kNoTilePacked)
             body(static_cast<std::int32_t>(tile >> 16), static_cast<std::int32_t>(tile & 0xFFFF));
         __syncthreads();
         if (list.records && threadIdx.x == 0) {
-            std::int32_t sm;
-            asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-            list.records[id] = {id, sm, start, tile_clock_ns()};
+            list.records[id] = {id, sm_id(), start, global_timer()};
         }
         if (list.mode == LaunchMode::Grid) return;
         id += static_cast<std::int32_t>(gridDim.x);  // overwritten when dynamic

@@ -7,20 +7,9 @@
 #include <cuda_runtime.h>
 
 #include "gpu/cuda_check.hpp"
+#include "gpu/kernels/place_and_time.cuh"
 
 namespace l2lens::gpu::probe {
-
-__device__ inline int sm_id() {
-    int id;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
-    return id;
-}
-
-__device__ inline std::int64_t global_timer() {
-    std::int64_t ns;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-    return ns;
-}
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 __device__ inline void wait_for_phase(std::uint32_t barrier, std::uint32_t parity) {

@@ -12,7 +12,7 @@ constexpr int kAtomics = 6;  // per address, the first one apart: it may wait fo
 __global__ void atomic_kernel(char* buffer, const std::uint64_t* offsets, std::size_t count, float* cycles,
                               const int* roles) {
     extern __shared__ char unused[];
-    if (roles[probe::sm_id()] != 0 || threadIdx.x != 0) return;
+    if (roles[sm_id()] != 0 || threadIdx.x != 0) return;
     for (std::size_t i = 0; i < count; ++i) {
         auto* word = reinterpret_cast<unsigned*>(buffer + offsets[i]);
         unsigned chain = atomicAdd(word, 0u);
@@ -34,7 +34,7 @@ __device__ unsigned load_past_l1(const void* at) {
 __global__ void load_kernel(const char* buffer, const std::uint64_t* offsets, std::size_t count,
                             float* cycles, const int* roles) {
     extern __shared__ char unused[];
-    if (roles[probe::sm_id()] != 0 || threadIdx.x != 0) return;
+    if (roles[sm_id()] != 0 || threadIdx.x != 0) return;
     for (std::size_t i = 0; i < count; ++i) {
         // The other half of the 64 KiB around it: one page on every GPU, another line, another DRAM fetch.
         if (load_past_l1(buffer + (offsets[i] ^ 32768)) != 0)

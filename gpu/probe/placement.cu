@@ -9,9 +9,9 @@ namespace {
 
 __device__ CtaSpan spin(int ns) {
     CtaSpan span;
-    span.sm = probe::sm_id();
-    span.start_ns = probe::global_timer();
-    do span.end_ns = probe::global_timer();
+    span.sm = sm_id();
+    span.start_ns = global_timer();
+    do span.end_ns = global_timer();
     while (span.end_ns < span.start_ns + ns);
     return span;
 }

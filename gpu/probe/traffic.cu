@@ -60,7 +60,7 @@ __device__ void want(unsigned values) {
 
 // A warp a chunk, 128 B a lane, all of them in flight at once.
 __global__ void __launch_bounds__(kThreads) load_chunks(Visit v) {
-    const int role = v.roles[probe::sm_id()];
+    const int role = v.roles[sm_id()];
     if (role < 0) return;
     unsigned values = 0;
     for (unsigned u = v.first(role); u < v.visits; u += v.step()) {
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kThreads) load_chunks(Visit v) {
 
 // Eight lines a load, half of each; two chunks' 64 lines in flight at once.
 __global__ void __launch_bounds__(kThreads) load_halves(Visit v) {
-    const int role = v.roles[probe::sm_id()];
+    const int role = v.roles[sm_id()];
     if (role < 0) return;
     const unsigned lane = threadIdx.x % 32;
     const unsigned offset = lane / 4 * 128 + lane % 4 * 16;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kThreads) load_halves(Visit v) {
 }
 
 __global__ void __launch_bounds__(kThreads) store_chunks(Visit v) {
-    const int role = v.roles[probe::sm_id()];
+    const int role = v.roles[sm_id()];
     if (role < 0) return;
     for (unsigned u = v.first(role); u < v.visits; u += v.step()) {
         char* to = v.chunk(u) + threadIdx.x % 32 * 16;
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kThreads) store_chunks(Visit v) {
 // A word of each of a chunk's 32 lines, a lane each; two chunks in flight. More would have many SMs ask for
 // the same lines at once, and the request coalescer would answer in the slices' place.
 __global__ void __launch_bounds__(kThreads) load_words(Visit v) {
-    const int role = v.roles[probe::sm_id()];
+    const int role = v.roles[sm_id()];
     if (role < 0) return;
     unsigned values = 0;
     for (unsigned u = v.first(role); u < v.visits; u += v.step() * 2) {
@@ -153,7 +153,7 @@ __global__ void copy_chunks(Visit v) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     extern __shared__ __align__(128) char shared[];
     __shared__ std::uint64_t barriers[kBulkBuffers];
-    const int role = v.roles[probe::sm_id()];
+    const int role = v.roles[sm_id()];
     if (role < 0 || threadIdx.x != 0 || static_cast<unsigned>(role) >= v.visits / kBulkChunks) return;
     bulk_copy_chunks(v, static_cast<unsigned>(role), shared, barriers);
 #endif
@@ -170,21 +170,20 @@ __global__ void lockstep_kernel(const char* buffer, int rounds, int lines, const
                                 Rendezvous* meeting) {
     extern __shared__ char unused[];
     constexpr long long kPeriodNs = 2048;  // a miss takes about 700
-    const int role = roles[probe::sm_id()];
+    const int role = roles[sm_id()];
     if (role < 0) return;
     if (threadIdx.x == 0) {
         atomicAdd(&meeting->arrived, 1u);
         if (role == 0) {
             while (atomicAdd(&meeting->arrived, 0u) < static_cast<unsigned>(participants)) {
             }
-            atomicExch(&meeting->start_ns,
-                       static_cast<unsigned long long>(probe::global_timer() + 10 * kPeriodNs));
+            atomicExch(&meeting->start_ns, static_cast<unsigned long long>(global_timer() + 10 * kPeriodNs));
         }
     }
     long long start = 0;
     while (start == 0) start = static_cast<long long>(atomicAdd(&meeting->start_ns, 0ull));
     for (int round = 0; round < rounds; ++round) {
-        while (probe::global_timer() < start + round * kPeriodNs) {
+        while (global_timer() < start + round * kPeriodNs) {
         }
         __syncwarp();
         const char* from = buffer + static_cast<std::int64_t>(round) * lines * 128;

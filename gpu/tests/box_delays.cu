@@ -47,7 +47,7 @@ __global__ void box_kernel(const __grid_constant__ Job job) {
     extern __shared__ std::uint8_t raw[];
     __shared__ std::uint64_t barriers[kMaxBoxes];
     __shared__ long long begin;
-    if (probe::sm_id() != 0) return;
+    if (sm_id() != 0) return;
     constexpr std::uint32_t kAlignment = 1024;  // of the 128 B swizzle
     std::uint8_t* const landed = raw + (kAlignment - hopper::shared_address(raw) % kAlignment) % kAlignment;
     const std::uint32_t row_bytes = kBoxColumns * 2;

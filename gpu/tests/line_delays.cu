@@ -38,9 +38,9 @@ __device__ void time_them(const Job& job, Shared* shared, float* cycles) {
         }
     if (first) {
         constexpr int kSteadyNs = 20000;  // until the streams are
-        for (const long long begin = probe::global_timer(); probe::global_timer() < begin + kSteadyNs;) {
+        for (const long long begin = global_timer(); global_timer() < begin + kSteadyNs;) {
         }
-        shared->first_ns = probe::global_timer();
+        shared->first_ns = global_timer();
         shared->first_cycle = clock64();
     }
     for (int round = 0; round * job.at_once < job.count; ++round) {
@@ -60,7 +60,7 @@ __device__ void time_them(const Job& job, Shared* shared, float* cycles) {
     }
     __syncthreads();
     if (!first) return;
-    shared->last_ns = probe::global_timer();
+    shared->last_ns = global_timer();
     shared->last_cycle = clock64();
     atomicExch(&shared->done, 1u);
 }
@@ -99,7 +99,7 @@ __device__ void stream(const Job& job, int role, char* pieces, Shared* shared) {
 
 __global__ void line_kernel(Job job, const int* roles, Shared* shared, float* cycles) {
     extern __shared__ __align__(128) char pieces[];
-    const int role = roles[probe::sm_id()];
+    const int role = roles[sm_id()];
     if (role == 0) return time_them(job, shared, cycles);
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     if (role > 0 && threadIdx.x == 0 && job.streams.in_flight > 0) stream(job, role, pieces, shared);

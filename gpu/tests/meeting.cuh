@@ -19,7 +19,7 @@ __device__ inline long long meet(Meeting* meeting, int role, int participants) {
     if (role == 0) {
         while (atomicAdd(&meeting->arrived, 0u) < static_cast<unsigned>(participants)) {
         }
-        atomicExch(&meeting->start_ns, static_cast<unsigned long long>(probe::global_timer() + kAheadNs));
+        atomicExch(&meeting->start_ns, static_cast<unsigned long long>(global_timer() + kAheadNs));
     }
     long long start = 0;
     while (start == 0) start = static_cast<long long>(atomicAdd(&meeting->start_ns, 0ull));

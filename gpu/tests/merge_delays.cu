@@ -23,7 +23,7 @@ __device__ void want(unsigned values) {
 }
 
 __device__ void wait_until(long long ns) {
-    while (probe::global_timer() < ns) {
+    while (global_timer() < ns) {
     }
     __syncwarp();
 }
@@ -34,7 +34,7 @@ __global__ void pair_kernel(const char* buffer, const std::uint64_t* offsets, in
     extern __shared__ char unused[];
     constexpr long long kPeriodNs = 8192;
     constexpr long long kHalfNs = kPeriodNs / 2;
-    const int role = roles[probe::sm_id()];
+    const int role = roles[sm_id()];
     if (role < 0) return;
     constexpr unsigned kAllLanes = ~0u;
     const long long start = __shfl_sync(kAllLanes, threadIdx.x == 0 ? meet(meeting, role, 2) : 0, 0);

@@ -19,7 +19,7 @@ constexpr int kSharedAlignment = 1024;  // the swizzle of boxes wants it
 // A thread an item; a load's address depends on the value before it, which is 0.
 __global__ void item_kernel(const char* buffer, const ReadItem* items, int count, int first_step,
                             const int* roles) {
-    const int role = roles[probe::sm_id()];
+    const int role = roles[sm_id()];
     if (role < 0) return;
     const int first = first_step > 1 ? role : 0;
     for (int i = first + first_step * static_cast<int>(threadIdx.x); i < count;
@@ -37,14 +37,14 @@ constexpr int kMaxDepth = 16;
 // Moves kCopyBytes after kCopyBytes from `start` on; the bytes of the first `duration_ns`.
 template <class Move>
 __device__ unsigned long long bytes_for_a_while(long long start, long long duration_ns, Move&& move) {
-    while (probe::global_timer() < start) {
+    while (global_timer() < start) {
     }
     constexpr int kBetweenLooks = 16;  // reading the timer takes some 80 ns
     unsigned long long moved = 0;
     long long now = start;
     for (; now < start + duration_ns; moved += kBetweenLooks) {
         for (int i = 0; i < kBetweenLooks; ++i) move();
-        now = probe::global_timer();
+        now = global_timer();
     }
     const double share = static_cast<double>(duration_ns) / static_cast<double>(now - start);
     return static_cast<unsigned long long>(static_cast<double>(moved * kCopyBytes) * share);
@@ -83,7 +83,7 @@ __global__ void copy_kernel(const __grid_constant__ Copies copies, const CopyJob
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     extern __shared__ __align__(kSharedAlignment) char shared[];
     __shared__ std::uint64_t barriers[kMaxDepth];
-    const int role = roles[probe::sm_id()];
+    const int role = roles[sm_id()];
     if (role < 0 || threadIdx.x != 0) return;
     const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
     CopyRing ring(barriers, jobs[role].in_flight);
@@ -98,7 +98,7 @@ __global__ void copy_kernel(const __grid_constant__ Copies copies, const CopyJob
     // Once over the region: from now on the L2 has it.
     for (unsigned n = 0; n < pieces; ++n) ring.turn(start_next);
     const long long start = meet(meeting, role, participants);
-    bytes_of_sm[probe::sm_id()] = bytes_for_a_while(start, duration_ns, [&] { ring.turn(start_next); });
+    bytes_of_sm[sm_id()] = bytes_for_a_while(start, duration_ns, [&] { ring.turn(start_next); });
     ring.finish();
 #endif
 }
@@ -116,7 +116,7 @@ __global__ void store_kernel(char* buffer, std::int64_t region_bytes, long long 
                              int participants, Meeting* meeting, unsigned long long* bytes_of_sm) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     extern __shared__ __align__(kSharedAlignment) char shared[];
-    const int role = roles[probe::sm_id()];
+    const int role = roles[sm_id()];
     if (role < 0 || threadIdx.x != 0) return;
     const auto from = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
     char* region = buffer + role * region_bytes;
@@ -129,7 +129,7 @@ __global__ void store_kernel(char* buffer, std::int64_t region_bytes, long long 
     };
     for (unsigned n = 0; n < pieces; ++n) store_next();  // from now on the L2 has the region
     const long long start = meet(meeting, role, participants);
-    bytes_of_sm[probe::sm_id()] = bytes_for_a_while(start, duration_ns, store_next);
+    bytes_of_sm[sm_id()] = bytes_for_a_while(start, duration_ns, store_next);
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 #endif
 }

@@ -42,20 +42,19 @@ __device__ void scan(const WatchArgs& args, int number) {
         if (args.seen_ns[i] != 0) continue;
         const std::uint16_t* at =
             c.data + i / args.sample_columns * c.step * c.columns + i % args.sample_columns * c.step;
-        if (*static_cast<const volatile std::uint16_t*>(at) != c.poison)
-            args.seen_ns[i] = probe::global_timer();
+        if (*static_cast<const volatile std::uint16_t*>(at) != c.poison) args.seen_ns[i] = global_timer();
     }
 }
 
 __global__ void __launch_bounds__(kThreads) watch_kernel(const __grid_constant__ WatchArgs args) {
     extern __shared__ char unused[];
-    const int role = args.roles[probe::sm_id()];
-    const std::int64_t begin = probe::global_timer();
+    const int role = args.roles[sm_id()];
+    const std::int64_t begin = global_timer();
     wait_for_all(args);
     if (role == kFree || (role == kHold && threadIdx.x != 0)) return;
     bool more = true;
     while (more) {
-        more = look(args.state + kStop) == 0 && probe::global_timer() < begin + kLongestNs;
+        more = look(args.state + kStop) == 0 && global_timer() < begin + kLongestNs;
         if (role >= 0)
             scan(args, role);  // once more after the order to stop
         else

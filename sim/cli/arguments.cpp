@@ -12,8 +12,6 @@
 namespace l2lens::cli {
 namespace {
 
-constexpr std::uint64_t kMostTiles = std::uint64_t{1} << 24;  // as many as a kernel may have
-
 bool read_whole(const std::string& text, std::uint64_t& value) {
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
@@ -65,8 +63,9 @@ GridShape parse_grid(const std::string& text) {
         !read_whole(text.substr(x + 1), columns) || rows == 0 || columns == 0) {
         throw BadInput(fmt::format("--grid: '{}' is not tile rows x tile columns, as in 64x32", text));
     }
-    if (rows > kMostTiles || columns > kMostTiles || rows * columns > kMostTiles) {
-        throw BadInput(fmt::format("--grid: {} has more than {} tiles", text, kMostTiles));
+    constexpr auto kMost = static_cast<std::uint64_t>(kMostTiles);
+    if (rows > kMost || columns > kMost || rows * columns > kMost) {
+        throw BadInput(fmt::format("--grid: {} has more than {} tiles", text, kMost));
     }
     return {static_cast<std::int32_t>(rows), static_cast<std::int32_t>(columns)};
 }

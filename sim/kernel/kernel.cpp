@@ -17,7 +17,32 @@ constexpr std::uint64_t kTensorAlignment = std::uint64_t{2} << 20;
 // What a LineNumber reaches.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << (32 + kLineShift);
 
+// Bytes of one box, inside its tensor.
+double box_bytes(const Tensor& tensor, const BoxWalk& walk, std::int64_t step) {
+    double bytes = tensor.element_bytes;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(tensor.rank); ++d) {
+        const std::int64_t start = walk.start[d] + walk.step[d] * step;
+        const std::int64_t begin = std::max<std::int64_t>(start, 0);
+        const std::int64_t end = std::min(start + walk.extent[d], tensor.shape[d]);
+        bytes *= static_cast<double>(std::max<std::int64_t>(end - begin, 0));
+    }
+    return bytes;
+}
+
 }  // namespace
+
+// Boxes that are whole at both ends are whole in between, since the walk is affine.
+double walk_bytes(const Tensor& tensor, const BoxWalk& walk, std::int64_t steps) {
+    if (steps <= 0) return 0;
+    double whole = tensor.element_bytes;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(tensor.rank); ++d)
+        whole *= static_cast<double>(walk.extent[d]);
+    if (box_bytes(tensor, walk, 0) == whole && box_bytes(tensor, walk, steps - 1) == whole)
+        return whole * static_cast<double>(steps);
+    double bytes = 0;
+    for (std::int64_t step = 0; step < steps; ++step) bytes += box_bytes(tensor, walk, step);
+    return bytes;
+}
 
 std::int64_t Tensor::bytes() const {
     std::int64_t last = 0;

@@ -16,6 +16,9 @@
 
 namespace l2lens {
 
+// Tiles of a kernel's grid, and so launches of an order, at most.
+inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 24;
+
 inline constexpr int kMaxRank = 5;  // a TMA descriptor's limit
 
 inline constexpr int kMaxStages =
@@ -65,6 +68,9 @@ struct BoxWalk {
 
     friend bool operator==(const BoxWalk&, const BoxWalk&) = default;
 };
+
+// Bytes that `steps` steps of a walk move: what lies in its tensor.
+double walk_bytes(const Tensor& tensor, const BoxWalk& walk, std::int64_t steps);
 
 struct Phase {
     std::int64_t count = 0;       // steps

@@ -13,8 +13,6 @@
 
 namespace l2lens {
 
-inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 24;
-
 // What `kernel show` prints.
 struct KernelDescription {
     std::string name;

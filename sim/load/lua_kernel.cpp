@@ -48,7 +48,7 @@ const std::vector<std::string> kPhaseFields{"count", "loads", "stores", "flops",
 constexpr int kWarp = 32;
 constexpr std::size_t kMostTensors = 32;
 constexpr lua_Integer kMostPhases = 4096;
-constexpr std::size_t kMostLaunches = 64;
+constexpr std::size_t kMostOfSequence = 64;
 constexpr lua_Integer kMostBoxes = 256;
 constexpr int kMostCtasOfCluster = 16;  // CUDA's limit, and that only where a kernel asks for it
 constexpr double kMostWork = 1e18;
@@ -280,8 +280,8 @@ std::size_t LuaKernel::read_sequence(lua_State* lua, int index) {
     lua_pop(lua, 1);
     if (type == LUA_TNIL) return 0;
     check_fields(lua, index, kSequenceFields);
-    if (launches < 1 || launches > kMostLaunches)
-        fail("kernel(): launches must be a list of 1 to " + std::to_string(kMostLaunches) +
+    if (launches < 1 || launches > kMostOfSequence)
+        fail("kernel(): launches must be a list of 1 to " + std::to_string(kMostOfSequence) +
              " tables, each as a kernel of one launch returns it");
     kernel.title = text_field(lua, index, "title", "");
     return launches;

@@ -57,6 +57,8 @@ int lua_stream_k_plan(lua_State* lua) {
     const std::string kind = luaL_checkstring(lua, 1);
     WorkPlan plan;
     std::string problem;
+    // The list is as long as there are tiles; Lua's memory would be full with fewer.
+    luaL_argcheck(lua, whole_argument(lua, 2) <= Index{1} << 20, 2, "more tiles than 1048576");
     try {
         plan = plan_of(kind, whole_argument(lua, 2), whole_argument(lua, 3), whole_argument(lua, 4));
     } catch (const BadInput& error) {

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/file_roles.hpp"
+#include "kernel/kernel.hpp"
 #include "load/lua_values.hpp"
 #include "load/sandbox.hpp"
 
@@ -22,13 +23,11 @@ constexpr std::string_view kLua = "lua:";
 constexpr std::string_view kFile = "file:";
 constexpr const char* kLuaName = "lua order";
 
-// As many launches as the largest kernel grid has tiles.
-constexpr std::int64_t kMostLaunches = std::int64_t{1} << 24;
 constexpr double kSecondsPerCall = 10e-6;
 
 void check_size(GridShape grid) {
-    if (grid.rows < 1 || grid.columns < 1 || grid.tiles() > kMostLaunches) {
-        throw BadInput("an order of your own takes grids of 1 to " + std::to_string(kMostLaunches) +
+    if (grid.rows < 1 || grid.columns < 1 || grid.tiles() > kMostTiles) {
+        throw BadInput("an order of your own takes grids of 1 to " + std::to_string(kMostTiles) +
                        " tiles, not " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns));
     }
 }
@@ -159,8 +158,8 @@ TileSequence file_order(const std::string& path, GridShape grid) {
         if (words_of(line).empty()) continue;
         if (table) line = words_of_table(line, std::ssize(tiles), where);
         tiles.push_back(tile_of_line(words_of(line), where));
-        if (std::ssize(tiles) > kMostLaunches)
-            throw BadInput(path + ": more than " + std::to_string(kMostLaunches) + " lines");
+        if (std::ssize(tiles) > kMostTiles)
+            throw BadInput(path + ": more than " + std::to_string(kMostTiles) + " lines");
     }
     const auto real = std::ranges::count_if(tiles, [](TileCoord tile) { return !(tile == kNoTile); });
     if (real != grid.tiles()) {

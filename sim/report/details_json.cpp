@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostLaunches = 1u << 17;  // of a schedule that is kept: some 3 MB of text
-constexpr std::int64_t kMostTicks = 1 << 16;     // of the time axis: finer than any picture of it
+constexpr std::size_t kMostKept = 1u << 17;   // of a schedule that is kept: some 3 MB of text
+constexpr std::int64_t kMostTicks = 1 << 16;  // of the time axis: finer than any picture of it
 
 // A power of ten of nanoseconds.
 std::int64_t tick_ns(double time_ns) {
@@ -149,7 +149,7 @@ char digit64(int value) {
 ordered_json details_json(const PredictReport& report, const Prediction& prediction) {
     const RunDetails& details = *prediction.details;
     ordered_json json;
-    if (prediction.schedule.size() <= kMostLaunches) json["schedule"] = schedule_json(prediction);
+    if (prediction.schedule.size() <= kMostKept) json["schedule"] = schedule_json(prediction);
     json["traffic"] = traffic_json(details);
     if (details.misses) json["misses"] = misses_json(*details.misses);
     json["slices"] = slices_json(details);

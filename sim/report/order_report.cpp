@@ -39,6 +39,10 @@ std::vector<std::string> equal_orders(const std::string& name, GridShape grid, c
             // It does not cover this grid, so it is not the same.
         }
     }
+    // One of other parameters: group_m:5.
+    const std::string plain = equal_plain_order(sequence, grid);
+    if (!plain.empty() && plain != name && std::find(equal.begin(), equal.end(), plain) == equal.end())
+        equal.push_back(plain);
     return equal;
 }
 

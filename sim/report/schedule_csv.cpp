@@ -25,7 +25,6 @@ const std::vector<std::string>& columns() {
 // A second: longer than the launches worth simulating, and short enough that a replay of microseconds taken
 // for nanoseconds ends.
 constexpr double kLongestNs = 1e9;
-constexpr double kMostLaunches = 1 << 24;
 
 // Where each of columns() is in the file's header.
 std::array<std::size_t, 5> places_of_columns(const CsvTable& table, const std::string& file) {
@@ -88,7 +87,7 @@ std::vector<RecordedRun> read_schedule_csv(std::string_view text, const std::str
         const std::string where = fmt::format("{}:{}", file, row.line);
         const auto cell = [&](std::size_t i) -> const std::string& { return row.fields[places[i]]; };
         RecordedRun& run = run_named(runs, cell(0), file, row.line);
-        const std::int64_t id = whole_number(cell(1), columns()[1], kMostLaunches, where);
+        const std::int64_t id = whole_number(cell(1), columns()[1], static_cast<double>(kMostTiles), where);
         const std::int64_t sm = whole_number(cell(2), columns()[2], 1e6, where);
         const double start = number(cell(3), columns()[3], kLongestNs, where);
         const double end = number(cell(4), columns()[4], kLongestNs, where);

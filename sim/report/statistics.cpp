@@ -37,43 +37,27 @@ ErrorStats error_stats(std::span<const double> errors) {
             .bias = mean(errors)};
 }
 
-namespace {
-
-// Kendall's tau-b over the pairs (i, j) that `counts`; none when there is no such pair.
-template <class Counts>
-std::optional<double> tau_b(std::span<const double> a, std::span<const double> b, Counts&& counts) {
-    if (a.size() != b.size()) throw std::logic_error("Kendall's tau needs pairs");
+std::optional<double> kendall_tau_apart(std::span<const double> predicted, std::span<const double> measured,
+                                        double apart) {
+    if (predicted.size() != measured.size()) throw std::logic_error("Kendall's tau needs pairs");
     double balance = 0;  // concordant pairs less discordant ones
-    double untied_a = 0, untied_b = 0;
+    double untied_predicted = 0, untied_measured = 0;
     bool any = false;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        for (std::size_t j = i + 1; j < a.size(); ++j) {
-            if (!counts(i, j)) continue;
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+        for (std::size_t j = i + 1; j < predicted.size(); ++j) {
+            if (std::isnan(predicted[i] + predicted[j] + measured[i] + measured[j])) continue;
+            if (std::abs(measured[i] - measured[j]) < apart * std::min(measured[i], measured[j])) continue;
             any = true;
-            const int order_a = (a[i] < a[j]) - (a[j] < a[i]);
-            const int order_b = (b[i] < b[j]) - (b[j] < b[i]);
-            balance += order_a * order_b;
-            untied_a += order_a != 0 ? 1 : 0;
-            untied_b += order_b != 0 ? 1 : 0;
+            const int order_p = (predicted[i] < predicted[j]) - (predicted[j] < predicted[i]);
+            const int order_m = (measured[i] < measured[j]) - (measured[j] < measured[i]);
+            balance += order_p * order_m;
+            untied_predicted += order_p != 0 ? 1 : 0;
+            untied_measured += order_m != 0 ? 1 : 0;
         }
     }
     if (!any) return std::nullopt;
-    const double pairs = std::sqrt(untied_a) * std::sqrt(untied_b);
+    const double pairs = std::sqrt(untied_predicted) * std::sqrt(untied_measured);
     return pairs > 0 ? balance / pairs : 0;
-}
-
-}  // namespace
-
-double kendall_tau(std::span<const double> a, std::span<const double> b) {
-    return tau_b(a, b, [](std::size_t, std::size_t) { return true; }).value_or(0);
-}
-
-std::optional<double> kendall_tau_apart(std::span<const double> predicted, std::span<const double> measured,
-                                        double apart) {
-    return tau_b(predicted, measured, [&](std::size_t i, std::size_t j) {
-        if (std::isnan(predicted[i] + predicted[j] + measured[i] + measured[j])) return false;
-        return std::abs(measured[i] - measured[j]) >= apart * std::min(measured[i], measured[j]);
-    });
 }
 
 }  // namespace l2lens

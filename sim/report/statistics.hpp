@@ -26,13 +26,10 @@ struct ErrorStats {
 
 ErrorStats error_stats(std::span<const double> errors);
 
-// Kendall's rank correlation with ties, tau-b (Kendall, Biometrika 33, 1945): 1 for the same order, -1 for
-// the reverse. 0 when all of one side is tied, since then nothing is said about the order.
-double kendall_tau(std::span<const double> a, std::span<const double> b);
-
-// The same over the pairs that measurement tells apart: those whose measured values differ by `apart` of the
-// smaller one or more. Pairs with a value that is not a number are left out, too. None when no pair is left;
-// 0 when the predictions of all that are left are tied.
+// Kendall's rank correlation with ties, tau-b (Kendall, Biometrika 33, 1945), 1 for the same order, -1 for
+// the reverse, over the pairs that measurement tells apart: those whose measured values differ by `apart` of
+// the smaller one or more. Pairs with a value that is not a number are left out, too. None when no pair is
+// left; 0 when the predictions of all that are left are tied.
 std::optional<double> kendall_tau_apart(std::span<const double> predicted, std::span<const double> measured,
                                         double apart);
 

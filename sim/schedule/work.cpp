@@ -19,18 +19,6 @@ std::uint64_t hash_of(const BoxWalk& box, std::int64_t count, bool store) {
     return h;
 }
 
-// Bytes of the box that lie in its tensor.
-double clipped_bytes(const Tensor& tensor, const BoxWalk& box, std::int64_t step) {
-    double bytes = tensor.element_bytes;
-    for (std::size_t d = 0; d < static_cast<std::size_t>(tensor.rank); ++d) {
-        const std::int64_t start = box.start[d] + step * box.step[d];
-        const std::int64_t low = std::max<std::int64_t>(start, 0);
-        const std::int64_t high = std::min(start + box.extent[d], tensor.shape[d]);
-        bytes *= static_cast<double>(std::max<std::int64_t>(high - low, 0));
-    }
-    return bytes;
-}
-
 // A load cannot be partial but for rows that TMA has to shift.
 SectorMask partial_of(const LineRequest& request, bool store, bool reduce) {
     if (!store) return request.shifted ? request.sectors : SectorMask{0};
@@ -92,8 +80,7 @@ std::int32_t Work::intern(DenseIds& ids, const BoxWalk& box, std::int64_t count,
     if (id == walks_.size()) {
         Walk& walk = walks_.emplace_back(Walk{&box, count, store});
         plain_loads_ = plain_loads_ || (!store && box.path == Path::Load);
-        for (std::int64_t k = 0; k < count; ++k)
-            walk.bytes += clipped_bytes(kernel_.tensors[static_cast<std::size_t>(box.tensor)], box, k);
+        walk.bytes = l2lens::walk_bytes(kernel_.tensors[static_cast<std::size_t>(box.tensor)], box, count);
     }
     ++walks_[id].uses;
     return static_cast<std::int32_t>(id);

@@ -82,6 +82,8 @@ check "the scoreboard names what is outside" grep -q 'lts__d_sectors_fill_device
 expect 1 order check 'lua: return 0, 0' --grid 4x4
 check "lost and doubled tiles are named" grep -q 'NOT a bijection: 15 tiles lost: (0,1)' out
 expect 0 order check hilbert --grid 16x16
+expect 0 order check 'lua: local first = pid // (5 * tn) * 5; local h = min(tm - first, 5); return first + pid % (5 * tn) % h, pid % (5 * tn) // h' --grid 12x9
+check "an order that is another one by accident is told so" grep -q 'the same sequence of tiles as group_m:5' out
 expect 0 order check sharing --kernel 'gemm m=1024 n=1024'
 check "an order of a kernel is checked on its tiles" grep -q 'sharing on 8 x 8 tiles: a bijection' out
 expect 0 order show sharing --kernel 'gemm m=1024 n=1024' --csv table.csv

@@ -111,7 +111,9 @@ function kernel(p, gpu)
         prologue_ns = p.mode == "static" and 0 or 600,
         -- The warp-specialized kernel's: a change of tiles takes 1755, 2025 and 2490 cycles of 64x128, 128x128 and 128x256 tiles
         -- (gemm_k.csv), so 900 ns and what does not fit the buffers of C.
-        epilogue_ns = specialized and 900 or 700,
+        -- Triton's: accumulators go to shared memory, 128 a thread in 500 ns. Of 73 rows to fit on with 32 or 64 a thread time was
+        -- 5.2 % off in the mean with 700 ns for all, 5.0, 4.8 and 4.6 with 400, 200 and 100 that are the same for all.
+        epilogue_ns = specialized and 900 or 200 + 500 * bm * bn // (p.warps * 32 * 128),
         -- Tiles of two warpgroups part, by as much with 16 steps as with 256. Those of one do not: 85 in 100 end with another of
         -- their GPC to the tick of the clock (gemm_schedules*.csv). In Triton's kernel, which has no producer, nothing else parts
         -- CTAs: without any jitter those that have little in common stay in step for ever, and `diagonal` hits what it misses

@@ -106,8 +106,7 @@ function kernel(p, gpu)
         shared_memory = shared_memory,
         cluster = {p.cluster_m, p.cluster_n},
         -- A producer warp runs ahead into the next tile, which it draws in a dynamic launch. Triton's kernel is taken not to:
-        -- if it did, its launches of few steps would take 10 to 25 % less than recorded (tiles of 128 rows and more; of 64
-        -- rows some come 8 to 19 % late).
+        -- if it did, its launches of few steps would take 9 to 25 % less than recorded.
         prologue_ns = p.mode == "static" and 0 or 600,
         -- The warp-specialized kernel's: a change of tiles takes 1755, 2025 and 2490 cycles of 64x128, 128x128 and 128x256 tiles
         -- (gemm_k.csv), so 900 ns and what does not fit the buffers of C.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // l2lens_gpu_mma_issue: how fast a warpgroup hands MMAs to the tensor cores, as rows of
 // traces/h200/mma_issue.csv, and with the word `pair` when two that wait for their MMAs and for each other go
-// on, as rows of mma_pair.csv (its README says what the columns are). Nothing else runs, operands are in shared memory.
+// on, as rows of mma_pair.csv (its README says what the columns are). Nothing else runs, operands are in
+// shared memory.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -19,7 +20,7 @@ using namespace l2lens::gpu;
 
 namespace {
 
-constexpr int kThreads = 128;  // of a warpgroup
+constexpr int kThreads = 128;             // of a warpgroup
 constexpr int kBlockBytes = 64 * 64 * 2;  // 64 rows of 128 B
 constexpr int kShared = 8 * kBlockBytes;  // A's 64 rows, B's up to 256, and room to align
 constexpr int kRounds = 3;                // the last one counts

@@ -3,6 +3,7 @@
 // hand.
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -57,7 +58,9 @@ TEST_CASE("Random sizes: CUTLASS 2 and 3 compute each K step once", "[order]") {
         const Index occupancy = 1 + random.below(3);
         CAPTURE(tiles, k_steps, sms, occupancy);
         const WorkPlan two = cutlass2_stream_k_plan(tiles, k_steps, sms, occupancy);
-        REQUIRE(fault(two, tiles, k_steps) == "");
+        const std::string fault_of_two = fault(two, tiles, k_steps);
+        INFO(fault_of_two);
+        REQUIRE(fault_of_two.empty());
 
         Sm90StreamK settings;
         settings.cluster_size = Index{1} << random.below(3);
@@ -66,7 +69,9 @@ TEST_CASE("Random sizes: CUTLASS 2 and 3 compute each K step once", "[order]") {
         settings.most_groups = 1 + random.below(8);
         const Index rounded = tiles * settings.cluster_size;
         const WorkPlan three = sm90_stream_k_plan(rounded, k_steps, settings);
-        REQUIRE(fault(three, rounded, k_steps) == "");
+        const std::string fault_of_three = fault(three, rounded, k_steps);
+        INFO(fault_of_three);
+        REQUIRE(fault_of_three.empty());
         if (three.splits == 1 && k_steps >= 16) REQUIRE(shortest_piece(three) >= 8);
         streams += three.stream_k_tiles > 0 && three.splits == 1;
         splits += three.splits > 1;

@@ -25,6 +25,33 @@ constexpr int kBlockBytes = 64 * 64 * 2;  // 64 rows of 128 B
 constexpr int kShared = 8 * kBlockBytes;  // A's 64 rows, B's up to 256, and room to align
 constexpr int kRounds = 3;                // the last one counts
 
+struct Operands {
+    std::uint64_t a, b;  // descriptors
+};
+__device__ Operands operands_in_shared_memory() {
+    extern __shared__ std::uint8_t raw[];
+    const std::uint32_t base = (hopper::shared_address(raw) + 1023) / 1024 * 1024;
+    return {hopper::matrix_descriptor<true>(base, kBlockBytes),
+            hopper::matrix_descriptor<true>(base + kBlockBytes, kBlockBytes)};
+}
+
+// Hands a step of `Mmas` to the tensor cores.
+template <int N, int Mmas>
+__device__ __forceinline__ void issue(float (&sums)[N / 2], const Operands& operands) {
+    hopper::wgmma_fence();
+#pragma unroll
+    for (int i = 0; i < Mmas; ++i) hopper::Wgmma<N, true, true>::mma(sums, operands.a, operands.b, 1);
+    hopper::wgmma_commit();
+}
+
+// So that nothing of it is left out.
+template <int Count>
+__device__ float total(const float (&sums)[Count]) {
+    float sum = 0;
+    for (const float s : sums) sum += s;
+    return sum;
+}
+
 // SM cycles since the first MMA of two steps.
 struct Cycles {
     long long first_issued, second_issued, first_retired, second_retired;
@@ -32,17 +59,11 @@ struct Cycles {
 
 template <int N, int Mmas>
 __global__ void two_steps(Cycles* cycles, float* sink) {
-    extern __shared__ std::uint8_t raw[];
-    const std::uint32_t base = (hopper::shared_address(raw) + 1023) / 1024 * 1024;
-    const std::uint64_t a = hopper::matrix_descriptor<true>(base, kBlockBytes);
-    const std::uint64_t b = hopper::matrix_descriptor<true>(base + kBlockBytes, kBlockBytes);
+    const Operands operands = operands_in_shared_memory();
     float sums[N / 2] = {};
     for (int round = 0; round < kRounds; ++round) {
         const auto step = [&] {
-            hopper::wgmma_fence();
-#pragma unroll
-            for (int i = 0; i < Mmas; ++i) hopper::Wgmma<N, true, true>::mma(sums, a, b, 1);
-            hopper::wgmma_commit();
+            issue<N, Mmas>(sums, operands);
             return clock64();
         };
         const long long begin = clock64();
@@ -55,9 +76,7 @@ __global__ void two_steps(Cycles* cycles, float* sink) {
         seen.second_retired = clock64() - begin;
         if (threadIdx.x == 0) *cycles = seen;
     }
-    float sum = 0;
-    for (const float s : sums) sum += s;
-    sink[threadIdx.x] = sum;
+    sink[threadIdx.x] = total(sums);
 }
 
 template <int N, int Mmas>
@@ -81,18 +100,12 @@ struct PairCycles {
 
 template <int N, int Mmas>
 __global__ void step_of_a_pair(PairCycles* cycles, float* sink) {
-    extern __shared__ std::uint8_t raw[];
-    const std::uint32_t base = (hopper::shared_address(raw) + 1023) / 1024 * 1024;
-    const std::uint64_t a = hopper::matrix_descriptor<true>(base, kBlockBytes);
-    const std::uint64_t b = hopper::matrix_descriptor<true>(base + kBlockBytes, kBlockBytes);
+    const Operands operands = operands_in_shared_memory();
     float sums[N / 2] = {};
     for (int round = 0; round < kRounds; ++round) {
         __syncthreads();
         const long long begin = clock64();
-        hopper::wgmma_fence();
-#pragma unroll
-        for (int i = 0; i < Mmas; ++i) hopper::Wgmma<N, true, true>::mma(sums, a, b, 1);
-        hopper::wgmma_commit();
+        issue<N, Mmas>(sums, operands);
         hopper::wgmma_wait<0>();
         const long long retired = clock64() - begin;
         __syncthreads();
@@ -102,9 +115,7 @@ __global__ void step_of_a_pair(PairCycles* cycles, float* sink) {
             cycles->joined[threadIdx.x / kThreads] = joined;
         }
     }
-    float sum = 0;
-    for (const float s : sums) sum += s;
-    sink[threadIdx.x] = sum;
+    sink[threadIdx.x] = total(sums);
 }
 
 template <int N, int Mmas>

@@ -74,6 +74,8 @@ refuses "Not a directory" predict "${small[@]}" --json short.txt/x.json
 
 # Launches in sequence, on fewer SMs.
 expect 0 predict copy m=512 n=512 then copy m=512 n=512 --order row_major --json then.json
+expect 0 predict copy m=512 n=512 then softmax rows=512 cols=512 --order row_major
+check "the header has the tiles of each launch" grep -q '; 8 x 4, then 512 x 1 tiles$' out
 expect 0 predict copy m=512 n=512 --order row_major --json one.json
 check "the second copy finds what the first left" python3 - <<'END'
 import json

@@ -51,17 +51,19 @@ function kernel(p, gpu)
     -- SM cycles per step beside the MMA: 11, in a persistent loop 34 more (31 to 37 in the counted cycles of launches with 64
     -- to 148 steps, static and dynamic, traces/h200/gemm.csv and gemm_more.csv). Measured besides: eight warps, both operands
     -- K-major and no persistent loop cost 310 more (855 cycles a step for 128x128x64 and 1416 for 128x256x64 and
-    -- 256x128x64, whatever the order or the stages; 1.02 to 1.1 of the ideal in a persistent loop). That is Triton's code:
+    -- 256x128x64, whatever the order, with three stages and more; 1.02 to 1.1 of the ideal in a persistent loop). That is
+    -- Triton's code:
     -- the warp-specialized kernel, whose MMAs follow each other, takes the MMA's time: its static launches of 128x256
     -- tiles with 64 and with 128 steps take 2600 cycles more than their MMAs (traces/h200/live_groups.csv).
     local cycles = specialized and 0 or p.mode == "grid" and 11 or 45
-    local slow = not specialized and p.warps == 8 and p.layout == "tn" and p.mode == "grid" and bm * bn >= 128 * 128
-    if slow then cycles = cycles + 310 end
-    -- Such a loop has one step under way: its loads leave when that has retired and both warpgroups have met, 60 cycles after
-    -- its math (mma_pair.csv), and not when a fifth of it is handed over (mma_issue.csv). So two stages do not overlap:
-    -- a step of 128x256x64 takes 2400 cycles with two, 1430 with three.
-    local math_cycles = bm * bn * bk * sizeof(p.dtype) // 4096
-    local wait_for_math = slow and 60 + 4 * math_cycles // 5 or 0
+    local waits = not specialized and p.warps == 8 and p.layout == "tn" and p.mode == "grid" and bm * bn >= 128 * 128
+    if waits then cycles = cycles + 310 end
+    -- Such a loop waits for each step's MMAs: its loads leave when they have retired and both warpgroups have met, 60 cycles
+    -- after the math (mma_pair.csv). release_cycles count from when a fifth of the math is handed over (sm.mma_issue), so the
+    -- other four come on top, at an H200's 4096 flops of 16 bit a cycle. Two stages do not overlap then: a step of 128x256x64
+    -- takes some 2400 cycles with two, 1430 with three.
+    local math_cycles = 2 * bm * bn * bk * sizeof(p.dtype) // (2 * 4096)
+    local until_retired = waits and 4 * math_cycles // 5 + 60 or 0
 
     local a_by_m, b_by_n = p.layout == "tn" or p.layout == "tt", p.layout == "tn" or p.layout == "nn"
     local A = tensor("A", a_by_m and {m, k} or {k, m}, p.dtype)
@@ -94,7 +96,7 @@ function kernel(p, gpu)
         stages = p.stages,
         -- What Triton's loop takes between a step's MMAs, when they are handed over, and the loads of a later one: barriers,
         -- addresses, one thread that sends them. 60 and 90 fit the rows of gemm_more.csv to fit best, of 60, 90 and 130.
-        release_cycles = specialized and 0 or 60 + wait_for_math,
+        release_cycles = specialized and 0 or 60 + until_retired,
         -- Triton's tile counter is an atomic that acquires and releases; in a cluster the producer and each four math
         -- warps fence (lookups that neither read nor write, traces/h200).
         fences_per_tile = p.mode == "dynamic" and not specialized and 1 or 0,
@@ -106,12 +108,13 @@ function kernel(p, gpu)
         shared_memory = shared_memory,
         cluster = {p.cluster_m, p.cluster_n},
         -- A producer warp runs ahead into the next tile, which it draws in a dynamic launch. Triton's kernel is taken not to:
-        -- if it did, its launches of few steps would take 9 to 25 % less than recorded.
+        -- if it did, its launches of few steps would take 8 to 25 % less than recorded.
         prologue_ns = p.mode == "static" and 0 or 600,
         -- The warp-specialized kernel's: a change of tiles takes 1755, 2025 and 2490 cycles of 64x128, 128x128 and 128x256 tiles
         -- (gemm_k.csv), so 900 ns and what does not fit the buffers of C.
-        -- Triton's: accumulators go to shared memory, 128 a thread in 500 ns. Of 73 rows to fit on with 32 or 64 a thread time was
-        -- 5.2 % off in the mean with 700 ns for all, 5.0, 4.8 and 4.6 with 400, 200 and 100 that are the same for all.
+        -- Triton's: accumulators go to shared memory, 128 a thread in 500 ns, and 200 whatever the tile. Over the 73 rows to fit on
+        -- that have 32 or 64 a thread time is 4.8 % off in the mean; 5.2 with 700 ns for every tile, and 5.0 and 4.6 when 400 and
+        -- 100 of the 700 do not depend on the tile, but with 100 more misses are off (5.5 for 5.0 %).
         epilogue_ns = specialized and 900 or 200 + 500 * bm * bn // (p.warps * 32 * 128),
         -- Tiles of two warpgroups part, by as much with 16 steps as with 256. Those of one do not: 85 in 100 end with another of
         -- their GPC to the tick of the clock (gemm_schedules*.csv). In Triton's kernel, which has no producer, nothing else parts

@@ -22,7 +22,7 @@ params = {
     {"dtype", "bf16", "element type of A and B; C is bf16", {"bf16", "fp16", "fp8"}},
 }
 
--- Each CTA's {tile, k_begin, k_end}, from CTA `first` on.
+-- For each CTA a list of {tile, k_begin, k_end}, as stream_k_plan() gives them.
 local function even_plan(tiles, steps, ctas)
     local plan, total = {}, tiles * steps
     for cta = 1, ctas do
@@ -34,7 +34,7 @@ local function even_plan(tiles, steps, ctas)
             at = at + count
         end
     end
-    return plan, tiles
+    return plan
 end
 
 function kernel(p, gpu)
@@ -45,16 +45,15 @@ function kernel(p, gpu)
     if p.ctas == 0 then p.ctas = gpu and gpu.sms or 132 end
     local rows, columns, steps = cdiv(p.m, bm), cdiv(p.n, bn), cdiv(p.k, bk)
     local even = p.plan == "even"
-    if even then p.ctas = min(p.ctas, rows * columns * steps) end
-    local plan, divided
+    local plan, places  -- places of partial sums: a CTA's own, or a divided tile's
     if even then
-        plan, divided = even_plan(rows * columns, steps, p.ctas)
+        p.ctas = min(p.ctas, rows * columns * steps)
+        plan, places = even_plan(rows * columns, steps, p.ctas), p.ctas
     else
-        plan, divided = stream_k_plan(p.plan, rows * columns, steps, p.ctas)
+        plan, places = stream_k_plan(p.plan, rows * columns, steps, p.ctas)
     end
-    local places = even and p.ctas or max(divided, 1)  -- of partial sums: a CTA's own, or a divided tile's
     local A, B = tensor("A", {p.m, p.k}, p.dtype), tensor("B", {p.n, p.k}, p.dtype)
-    local C, W = tensor("C", {p.m, p.n}, "bf16"), tensor("W", {places, bm, bn}, "fp32")
+    local C, W = tensor("C", {p.m, p.n}, "bf16"), tensor("W", {max(places, 1), bm, bn}, "fp32")
     local function partial(place, options) return box(W, {place, 0, 0}, {1, bm, bn}, options) end
 
     local function place_of(tile)  -- group_m:G

@@ -69,7 +69,7 @@ std::string name_of(const std::vector<std::string>& words) {
     for (const RankedColumn& column : kRankedColumns) {
         if (name == column.title && !find_entry(name)) return column.id;
     }
-    return name == "time" ? "time_us" : name;
+    return name == "time" ? "time_us" : name;  // the table's own last column
 }
 
 [[noreturn]] void unknown(const std::string& word) {

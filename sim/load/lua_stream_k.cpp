@@ -12,6 +12,9 @@
 namespace l2lens {
 namespace {
 
+// A plan's list is as long as there are tiles; Lua's memory would be full with fewer.
+constexpr Index kMostPlanned = Index{1} << 20;
+
 Index whole_argument(lua_State* lua, int index) {
     const auto value = whole_number(lua, index);
     luaL_argcheck(lua, value.has_value(), index, "a whole number is needed");
@@ -57,8 +60,8 @@ int lua_stream_k_plan(lua_State* lua) {
     const std::string kind = luaL_checkstring(lua, 1);
     WorkPlan plan;
     std::string problem;
-    // The list is as long as there are tiles; Lua's memory would be full with fewer.
-    luaL_argcheck(lua, whole_argument(lua, 2) <= Index{1} << 20, 2, "more tiles than 1048576");
+    if (whole_argument(lua, 2) > kMostPlanned)
+        return luaL_error(lua, "stream_k_plan: more than %I tiles", static_cast<lua_Integer>(kMostPlanned));
     try {
         plan = plan_of(kind, whole_argument(lua, 2), whole_argument(lua, 3), whole_argument(lua, 4));
     } catch (const BadInput& error) {

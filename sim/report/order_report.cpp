@@ -26,7 +26,8 @@ TileSequence without_no_ops(const TileSequence& sequence) {
     return tiles;
 }
 
-// Built-in orders, at their usual parameters, that visit the tiles in the same sequence.
+// Built-in orders that visit the tiles in the same sequence: at their usual parameters, and of the plain ones
+// at any.
 std::vector<std::string> equal_orders(const std::string& name, GridShape grid, const TileSequence& sequence,
                                       const OrderContext& context) {
     const TileSequence tiles = without_no_ops(sequence);
@@ -39,7 +40,6 @@ std::vector<std::string> equal_orders(const std::string& name, GridShape grid, c
             // It does not cover this grid, so it is not the same.
         }
     }
-    // One of other parameters: group_m:5.
     const std::string plain = equal_plain_order(sequence, grid);
     if (!plain.empty() && plain != name && std::find(equal.begin(), equal.end(), plain) == equal.end())
         equal.push_back(plain);

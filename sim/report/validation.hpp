@@ -39,7 +39,7 @@ struct ValidationSummary {
     std::map<std::string, CauseStats> causes;    // of the rows with a recorded schedule, the same way
     SimpleModelErrors simple_models;
     RankingStats ranking;
-    std::map<std::string, std::size_t> counted_nothing;  // by metric id: rows left out, as below
+    std::map<std::string, std::size_t> counted_nothing;  // by metric id: the rows that have none of it
     std::size_t ctas_checked = 0;                        // rows in grid mode that say how many CTAs fit an SM
     std::size_t ctas_differ = 0;
 };

@@ -372,6 +372,7 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
     };
     check(plan("'sm80', 4, 8, 132"), ":1: stream_k_plan: 'sm80' is no plan; there are: cutlass2 sm90");
     check(plan("'sm90', 4.5, 8, 132"), "bad argument #2 to 'stream_k_plan' (a whole number is needed)");
+    check(plan("'sm90', 1048577, 8, 132"), ":1: stream_k_plan: more than 1048576 tiles");
     check(plan("'sm90', 4, 0, 132"), ":1: Stream-K: K steps = 0 is outside 1 to 134217728");
     check(plan("'cutlass2', 4, 8, 1e6"), ":1: Stream-K: SMs = 1000000 is outside 1 to 65536");
 

@@ -70,7 +70,7 @@ function kernel(p, gpu)
     local B = tensor("B", b_by_n and {n, k} or {k, n}, p.dtype)
     local C = tensor("C", {m, n}, "bf16")
     local tiles_m, tiles_n, steps = cdiv(m, bm), cdiv(n, bn), cdiv(k, bk)
-    local along, across = {0, bk}, {bk, 0}
+    local along, across, tile = {0, bk}, {bk, 0}, {bm, bn}
 
     -- CTA `rank` of the `sharers` of a cluster loads its share of an operand's `size` rows (columns) at `at` for all.
     local function operand(T, k_inner, at, size, rank, sharers, along_axis)
@@ -139,8 +139,8 @@ function kernel(p, gpu)
                     },
                 },
                 {
-                    loads = p.beta and {box(C, {tm * bm, tn * bn}, {bm, bn})} or {},
-                    stores = {box(C, {tm * bm, tn * bn}, {bm, bn})},
+                    loads = p.beta and {box(C, {tm * bm, tn * bn}, tile)} or nil,
+                    stores = {box(C, {tm * bm, tn * bn}, tile)},
                 },
             }
         end,

@@ -9,28 +9,50 @@
 namespace l2lens {
 namespace {
 
+// Counts whole lines by slice. Rows that follow each other in memory are one run: of whole pages the slices
+// are known at once.
+class RunCounter {
+public:
+    RunCounter(const AddressMap& map, std::vector<std::int64_t>& sectors) : map_(map), sectors_(sectors) {}
+
+    void add(LineNumber line, std::uint32_t lines) {
+        if (line != first_ + lines_) {
+            count();
+            first_ = line;
+        }
+        lines_ += lines;
+    }
+    // What was added last.
+    void count() {
+        map_.for_each_lane(first_, std::exchange(lines_, 0), [this](int lane, std::uint32_t n) {
+            sectors_[static_cast<std::size_t>(lane)] += static_cast<std::int64_t>(n) * kSectorsPerLine;
+        });
+    }
+
+private:
+    const AddressMap& map_;
+    std::vector<std::int64_t>& sectors_;
+    LineNumber first_ = 0;
+    std::uint32_t lines_ = 0;
+};
+
 // Adds the sectors of all requests of a walk, made once, to those of the slices.
 void add_walk(const Work& work, const AddressMap& map, std::int32_t id, std::vector<std::int64_t>& sectors) {
     const BoxWalk& walk = work.walk(id);
     const Tensor& tensor = work.kernel().tensors[static_cast<std::size_t>(walk.tensor)];
-    std::int64_t* const counted = sectors.data();
-    // A row's lines, run by run: the lines of a run lie in one slice.
-    const LineNumber in_run = (LineNumber{1} << map.lane_run_bits()) - 1;
-    const auto add_row = [&](LineNumber line, std::uint32_t lines) {
-        for (const LineNumber past = line + lines; line != past;) {
-            const LineNumber next = past - line <= in_run - (line & in_run) ? past : (line | in_run) + 1;
-            counted[map.lane(line)] += static_cast<std::int64_t>(next - line) * kSectorsPerLine;
-            line = next;
-        }
-    };
     const std::int64_t steps = work.walk_steps(id);
-    if (const auto all = joined_steps(tensor, walk, 0, steps);
-        all && for_each_whole_row(tensor, *all, 0, add_row))
-        return;
+    RunCounter runs(map, sectors);
+    const auto add_whole_rows = [&](const BoxWalk& rows, std::int64_t k) {
+        const bool whole = for_each_whole_row(
+            tensor, rows, k, [&runs](LineNumber line, std::uint32_t lines) { runs.add(line, lines); });
+        runs.count();
+        return whole;
+    };
+    if (const auto all = joined_steps(tensor, walk, 0, steps); all && add_whole_rows(*all, 0)) return;
     for (std::int64_t k = 0; k < steps; ++k) {
-        if (for_each_whole_row(tensor, walk, k, add_row)) continue;
+        if (add_whole_rows(walk, k)) continue;
         for_each_line(tensor, walk, k, [&](const LineRequest& request) {
-            counted[map.lane(request.line)] += __builtin_popcount(request.sectors);
+            sectors[static_cast<std::size_t>(map.lane(request.line))] += __builtin_popcount(request.sectors);
         });
     }
 }

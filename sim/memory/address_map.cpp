@@ -112,9 +112,11 @@ void AddressMap::choose_matrix() {
 void AddressMap::number_lanes() {
     const std::uint32_t numbers = 1u << number_bits_;
     first_of_lane_.assign(lanes_, numbers);
+    lines_of_lane_.assign(lanes_, 0);
     for (std::uint32_t y = 0; y < numbers; ++y) {
-        std::uint32_t& first = first_of_lane_[lane_of_number(y)];
-        first = std::min(first, y);
+        const std::uint32_t lane = lane_of_number(y);
+        first_of_lane_[lane] = std::min(first_of_lane_[lane], y);
+        lines_of_lane_[lane] += kPageLines / numbers;  // a page has each number once with each home
     }
     // A page fills this many sets of each slice; the next page goes on where it ends.
     page_stride_ = std::max(numbers / lanes_, 1u);

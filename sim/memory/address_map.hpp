@@ -9,6 +9,7 @@
 // inside its lane, continued from page to page, is the set.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -29,11 +30,32 @@ public:
                home_[2][line >> 2 * kPieceBits];
     }
 
-    // Lines whose numbers differ below these bits only have one home, and one lane.
+    // Lines whose numbers differ below these bits only have one home.
     int home_run_bits() const { return home_run_bits_; }
-    int lane_run_bits() const { return std::popcount(granule_mask_); }
 
     int lane(LineNumber line) const { return static_cast<int>(lane_of_number(number(line))); }
+
+    // Calls visit(lane, n) for all of the `lines` lines from `line` on, n of them at a time: a whole page's
+    // of a lane together, else those of a run that lie in one lane.
+    template <class Visit>
+    void for_each_lane(LineNumber line, std::uint32_t lines, Visit&& visit) const {
+        const auto run_by_run = [&](LineNumber past) {
+            while (line != past) {
+                const std::uint32_t n = std::min(granule_mask_ + 1 - (line & granule_mask_), past - line);
+                visit(lane(line), n);
+                line += n;
+            }
+        };
+        const LineNumber past = line + lines;
+        if (lines >= kPageLines) {
+            run_by_run(ceil_div(line, kPageLines) * kPageLines);
+            for (; past - line >= kPageLines; line += kPageLines) {
+                for (std::uint32_t lane = 0; lane < lanes_; ++lane)
+                    visit(static_cast<int>(lane), lines_of_lane_[lane]);
+            }
+        }
+        run_by_run(past);
+    }
 
     std::uint32_t set(LineNumber line) const {
         const std::uint32_t y = number(line);
@@ -45,7 +67,8 @@ public:
     std::uint32_t sets() const { return sets_; }
 
 private:
-    static constexpr int kPageBits = 14;  // lines of a 2 MiB page
+    static constexpr int kPageBits = 14;  // of a 2 MiB page's lines
+    static constexpr std::uint32_t kPageLines = 1u << kPageBits;
     static constexpr int kHalfBits = kPageBits / 2;
     static constexpr std::uint32_t kHalfMask = (1u << kHalfBits) - 1;
     static_assert(sizeof(LineNumber) == 4);
@@ -84,6 +107,7 @@ private:
     std::array<std::uint32_t, 1u << kHalfBits> low_{};
     std::array<std::uint32_t, 1u << kHalfBits> high_{};
     std::vector<std::uint32_t> first_of_lane_;
+    std::vector<std::uint32_t> lines_of_lane_;  // in every page
     std::uint32_t lanes_ = 1;
     std::uint32_t sets_ = 1;
     std::uint32_t page_stride_ = 1;

@@ -91,6 +91,26 @@ TEST_CASE("Partitions, lanes and sets are in range and none stays empty") {
     }
 }
 
+TEST_CASE("Runs of lines are counted by lane as their lines are one by one") {
+    RandomStream random(3, 3);
+    for (const std::string& name : list_machines()) {
+        const AddressMap map(load_machine(name));
+        for (const LineNumber pages : {0u, 1u, 3u}) {
+            LineNumber first = random.below(1u << 29);
+            if (random.below(2) == 0) first = first >> 14 << 14;  // where a page begins
+            const LineNumber lines = (pages << 14) + 1 + random.below(1u << 14);
+            INFO(name << ", " << lines << " lines from " << first);
+            std::vector<std::uint32_t> by_run(static_cast<std::size_t>(map.lanes()), 0), by_line = by_run;
+            map.for_each_lane(first, lines, [&](int lane, std::uint32_t n) {
+                by_run[static_cast<std::size_t>(lane)] += n;
+            });
+            for (LineNumber line = first; line < first + lines; ++line)
+                ++by_line[static_cast<std::size_t>(map.lane(line))];
+            CHECK(by_run == by_line);
+        }
+    }
+}
+
 TEST_CASE("Lanes share contiguous buffers evenly") {
     // Over a large GEMM the busiest of the 94 slices of an H200 has some 1 % more than the mean
     // (lts__t_sectors .max and .avg in traces/h200/gemm.csv).

@@ -118,13 +118,14 @@ void Dispatcher::queue_recorded() {
     }
 }
 
-std::vector<Start> Dispatcher::first_wave() {
+std::vector<Start> Dispatcher::first_wave(Picoseconds now) {
+    launched_at_ = now;
     for (std::size_t i = 0; i < first_places_.size(); ++i) {
         // At least a picosecond apart, so that consecutive launches get consecutive places.
         const auto start = static_cast<Picoseconds>(i) * cluster_ * std::max<Picoseconds>(stagger_, 1);
-        free_.push({recorded_ != nullptr ? 0 : start - gap_, first_places_[i]});
+        free_.push({recorded_ != nullptr ? now : now + start - gap_, first_places_[i]});
     }
-    return follow({}, 0);
+    return follow({}, now);
 }
 
 std::vector<Start> Dispatcher::follow(std::span<const Exit> exits, Picoseconds not_before) {
@@ -220,7 +221,7 @@ std::int64_t Dispatcher::settled_next(std::int32_t place) const {
 
 // When a cluster begins in a place that is free from `free` on.
 Picoseconds Dispatcher::start_time(std::int64_t cluster, Picoseconds free) const {
-    return recorded_ != nullptr ? std::max(recorded_stay(cluster)->start, free) : free + gap_;
+    return recorded_ != nullptr ? std::max(launched_at_ + recorded_stay(cluster)->start, free) : free + gap_;
 }
 
 // What the place has drawn, or the next one.

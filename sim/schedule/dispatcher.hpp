@@ -54,7 +54,8 @@ public:
     Dispatcher(const Machine& machine, std::span<const std::int32_t> launches, Mode mode, int ctas_per_sm,
                int cluster, const LaunchSchedule* recorded = nullptr);
 
-    std::vector<Start> first_wave();
+    // The launch begins at `now`.
+    std::vector<Start> first_wave(Picoseconds now = 0);
 
     // CTAs that follow those that have left; none starts before `not_before`.
     std::vector<Start> follow(std::span<const Exit> exits, Picoseconds not_before);
@@ -102,6 +103,7 @@ private:
     int ctas_per_sm_;
     int cluster_;
     Picoseconds gap_;
+    Picoseconds launched_at_ = 0;
     Picoseconds stagger_;
     std::vector<Gang> gangs_;                 // in launch order
     std::vector<std::int32_t> gang_of_sm_;    // -1: an SM left over

@@ -105,8 +105,8 @@ void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, R
     cycles_ = 0;
     activity_.emplace(machine_.sms.size());
     if (options_.record_schedule) stays_.assign(launch.kernel->programs.size(), CtaStay{});
-    start(dispatcher_->first_wave());
     launched_at_ = now_;
+    start(dispatcher_->first_wave(now_));
     traffic_at_launch_ = traffic_of(events(), sample_.factor());
     follow_power(launched_at_);
     while (run_window(executor)) {
@@ -219,7 +219,8 @@ void Simulation::refill() {
     for (const Exit& exit : exits) {
         last_exit_ = std::max(last_exit_, exit.finished);
         activity_->ended(sm_of(exit.slot), exit.finished);
-        if (options_.record_schedule) stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished;
+        if (options_.record_schedule)
+            stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished - launched_at_;
         work_->release(exit.tile);
     }
     start(dispatcher_->follow(exits, now_));
@@ -232,7 +233,8 @@ void Simulation::start(std::span<const Start> starts) {
         activity_->began(sm_of(s.slot), s.time);
         starts_[gpc_of(s.slot)].push_back(s);
         if (options_.record_schedule)
-            stays_[static_cast<std::size_t>(s.tile)] = {s.slot / running_.ctas_per_sm, s.time, 0};
+            stays_[static_cast<std::size_t>(s.tile)] = {s.slot / running_.ctas_per_sm, s.time - launched_at_,
+                                                        0};
     }
 }
 

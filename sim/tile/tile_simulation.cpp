@@ -42,13 +42,12 @@ public:
             l2_.reset_events();
             warm_ = true;
         }
-        const Picoseconds launched_at = now_;
         counted_ = options_.counted;
         launch();
         SimulationResult result;
         result.events = all_events();
-        result.time = last_exit_ - launched_at;
-        result.sm_cycles = activity_->mean() * cycles_ / static_cast<double>(now_ - launched_at);
+        result.time = last_exit_ - launched_at_;
+        result.sm_cycles = activity_->mean() * cycles_ / static_cast<double>(now_ - launched_at_);
         if (options_.record_schedule) result.schedule = by_launch_id(launches_, stays_);
         return result;
     }
@@ -74,16 +73,16 @@ private:
         activity_.emplace(machine_.sms.size());
         cycles_ = 0;
         last_exit_ = now_;
-        const Picoseconds launched_at = now_;
+        launched_at_ = now_;
         traffic_at_launch_ = traffic_of(all_events(), 1);
-        follow_power(launched_at);
-        for (const Start& start : dispatcher_->first_wave()) begin(start);
+        follow_power();
+        for (const Start& start : dispatcher_->first_wave(now_)) begin(start);
         while (!wheel_.empty()) {
             now_ += kTick;
             wheel_.run_until(now_, [this](Picoseconds now, const TileEvent& event) { handle(now, event); });
             cycles_ += static_cast<double>(kTick) / cycle_ps_;
-            if (counted_) counted_(now_ - launched_at, all_events());
-            follow_power(launched_at);
+            if (counted_) counted_(now_ - launched_at_, all_events());
+            follow_power();
             if (options_.progress) {
                 const double done =
                     static_cast<double>(dispatcher_->launched()) / static_cast<double>(launches_.size());
@@ -112,23 +111,25 @@ private:
         ctas_->start(start);
         activity_->began(sm_of(start.slot), start.time);
         if (options_.record_schedule)
-            stays_[static_cast<std::size_t>(start.tile)] = {start.slot / ctas_per_sm_, start.time, 0};
+            stays_[static_cast<std::size_t>(start.tile)] = {start.slot / ctas_per_sm_,
+                                                            start.time - launched_at_, 0};
     }
 
     void leave(Picoseconds now, std::int32_t slot) {
         const Exit exit = ctas_->leave(now, slot);
         last_exit_ = std::max(last_exit_, exit.finished);
         activity_->ended(sm_of(exit.slot), exit.finished);
-        if (options_.record_schedule) stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished;
+        if (options_.record_schedule)
+            stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished - launched_at_;
         for (const Start& start : dispatcher_->follow({&exit, 1}, now)) begin(start);
     }
 
     std::size_t sm_of(std::int32_t slot) const { return static_cast<std::size_t>(slot / ctas_per_sm_); }
 
-    void follow_power(Picoseconds launched_at) {
+    void follow_power() {
         const Traffic bytes = traffic_of(all_events(), 1) - traffic_at_launch_;
         cycle_ps_ =
-            cycle_under_power(machine_, tensor_math_, {ctas_->demand().flops, bytes, now_ - launched_at});
+            cycle_under_power(machine_, tensor_math_, {ctas_->demand().flops, bytes, now_ - launched_at_});
         ctas_->set_cycle(cycle_ps_);
         paces_.set_cycle(cycle_ps_);
     }
@@ -150,6 +151,7 @@ private:
     std::function<void(Picoseconds, const Events&)> counted_;  // of the launch that counts
     LaunchSchedule stays_;                                     // by tile
     Picoseconds now_ = 0;
+    Picoseconds launched_at_ = 0;  // the launch that runs
     Picoseconds last_exit_ = 0;
     double cycle_ps_ = 0;
     double cycles_ = 0;

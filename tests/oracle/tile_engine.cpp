@@ -17,6 +17,7 @@
 #include "support/catch.hpp"
 #include "support/effort.hpp"
 #include "support/kernels.hpp"
+#include "support/own_clock.hpp"
 
 #include "predict.hpp"
 #include "tile/box_table.hpp"
@@ -189,6 +190,20 @@ TEST_CASE("A warm L2 fills nothing that it holds") {
     RunOptions options;
     options.warm_l2 = true;
     CHECK(by_tile(machine, kernel, test::in_order(kernel), options).events[Event::FillSectors] == 0);
+}
+
+TEST_CASE("By tiles, too, a launch behind another one has a clock of its own") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=1024", "n=1024", "k=1024"}, machine);
+    RunOptions options;
+    options.record_schedule = true;
+    for (const bool warm : {false, true}) {
+        INFO("warm " << warm);
+        options.warm_l2 = warm;
+        const SimulationResult result = by_tile(machine, kernel, test::in_order(kernel), options);
+        test::check_own_clock(result, machine,
+                              1024 / 64 * 512);  // steps of 128 x 128 x 64 at 4096 flops a cycle
+    }
 }
 
 TEST_CASE("The tile engine gives the same result on any number of threads, and another for another seed") {

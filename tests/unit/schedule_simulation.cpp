@@ -14,6 +14,7 @@
 #include "support/catch.hpp"
 #include "support/effort.hpp"
 #include "support/kernels.hpp"
+#include "support/own_clock.hpp"
 
 using namespace l2lens;
 
@@ -165,6 +166,20 @@ TEST_CASE("A warm L2 reads less, and nothing when all of it fits") {
     const auto warm = fills(large, true).first;
     CHECK(warm < cold);
     CHECK(warm > 0);
+}
+
+TEST_CASE("A launch behind another one has a clock of its own") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=1024", "n=1024", "k=1024"}, machine);
+    SimulationOptions options = lanes(2);
+    options.record_schedule = true;
+    for (const bool warm : {false, true}) {
+        INFO("warm " << warm);
+        options.warm_l2 = warm;
+        const SimulationResult result = run(machine, kernel, test::in_order(kernel), options);
+        test::check_own_clock(result, machine,
+                              1024 / 64 * 512);  // steps of 128 x 128 x 64 at 4096 flops a cycle
+    }
 }
 
 TEST_CASE("One CTA with one step takes the sum of its way's latencies") {

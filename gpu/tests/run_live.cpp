@@ -2,6 +2,7 @@
 // l2lens_gpu_run: run_live() from a shell, without the model. Rows in the format of the recorded files.
 //
 //   l2lens_gpu_run gemm m=8192 order=row_major order=group_m:8 mode=static metrics=recorded csv=rows.csv
+//   l2lens_gpu_run gemm m=1408 n=1536 k=4096 cache=warm metrics=recorded   (after a launch like it: cold is flushed)
 //   l2lens_gpu_run doctor
 #include <cstdio>
 #include <fstream>
@@ -34,6 +35,12 @@ std::vector<std::string> split(const std::string& text) {
     return parts;
 }
 
+CacheState parse_cache(const std::string& value) {
+    if (value == "cold") return CacheState::Cold;
+    if (value == "warm") return CacheState::Warm;
+    throw BadInput("cache=" + value + ": it is cold or warm");
+}
+
 Request parse(int count, char** words) {
     Request request;
     request.kernel.name = words[1];
@@ -55,6 +62,8 @@ Request parse(int count, char** words) {
             request.options.repeats = std::stoi(value);
         else if (key == "timed")
             request.options.timed_launches = std::stoi(value);
+        else if (key == "cache")
+            request.options.cache = parse_cache(value);
         else if (key == "csv")
             request.csv = value;
         else if (key == "schedule")

@@ -85,7 +85,8 @@ std::string check_json(const Kernel& kernel, const Machine& machine,
         tensors.push_back({{"name", tensor.tensor},
                            {"bytes", json_of(tensor.bytes)},
                            {"loaded_bytes", json_of(tensor.loaded_bytes)},
-                           {"stored_bytes", json_of(tensor.stored_bytes)}});
+                           {"stored_bytes", json_of(tensor.stored_bytes)},
+                           {"boxes_outside", tensor.boxes_outside}});
     }
     return document_text({{"schema", "l2lens/kernel_check"},
                           {"schema_version", kSchemaVersion},
@@ -108,6 +109,11 @@ ExitCode check_kernel(const Arguments& arguments, const Invocation& invocation) 
         if (tensor.stored_bytes != 0 && tensor.stored_bytes != tensor.bytes) {
             output.note(fmt::format("{} is stored {}, not once: do the tiles cover it without overlap?",
                                     tensor.tensor, stored_text(tensor)));
+        }
+        if (tensor.boxes_outside > 0) {
+            output.note(fmt::format("{} of the boxes of {} lie wholly outside it and move nothing: right for "
+                                    "a halo, else look at their starts and the count of steps",
+                                    tensor.boxes_outside, tensor.tensor));
         }
     }
     const Listing listing = traffic_listing(traffic);

@@ -16,7 +16,7 @@ namespace {
 std::vector<RecordedRun> read_runs(const std::vector<std::string>& files) {
     std::vector<RecordedRun> runs;
     for (const std::string& file : files) {
-        for (RecordedRun& run : read_schedule_csv(read_text_file(file), file)) {
+        for (RecordedRun& run : read_schedule_csv(read_text_file(file, kMostTableBytes), file)) {
             const auto twice = std::find_if(runs.begin(), runs.end(),
                                             [&](const RecordedRun& other) { return other.name == run.name; });
             if (twice != runs.end()) {

@@ -60,7 +60,7 @@ std::vector<RecordedRow> read_rows(const std::vector<std::string>& files) {
     }
     std::vector<RecordedRow> rows;
     for (const std::string& file : files) {
-        for (RecordedRow& row : read_recorded_csv(read_text_file(file), file, names))
+        for (RecordedRow& row : read_recorded_csv(read_text_file(file, kMostTableBytes), file, names))
             rows.push_back(std::move(row));
     }
     return rows;

@@ -44,6 +44,15 @@ double walk_bytes(const Tensor& tensor, const BoxWalk& walk, std::int64_t steps)
     return bytes;
 }
 
+// Boxes that hold something at both ends do in between: each dimension's steps inside are an interval.
+std::int64_t boxes_outside(const Tensor& tensor, const BoxWalk& walk, std::int64_t steps) {
+    if (steps <= 0 || (box_bytes(tensor, walk, 0) > 0 && box_bytes(tensor, walk, steps - 1) > 0)) return 0;
+    std::int64_t outside = 0;
+    for (std::int64_t step = 0; step < steps; ++step)
+        outside += box_bytes(tensor, walk, step) > 0 ? 0 : 1;
+    return outside;
+}
+
 std::int64_t Tensor::bytes() const {
     std::int64_t last = 0;
     for (int d = 0; d < rank; ++d) {

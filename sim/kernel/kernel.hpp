@@ -71,6 +71,8 @@ struct BoxWalk {
 
 // Bytes that `steps` steps of a walk move: what lies in its tensor.
 double walk_bytes(const Tensor& tensor, const BoxWalk& walk, std::int64_t steps);
+// How many of its boxes hold nothing of the tensor.
+std::int64_t boxes_outside(const Tensor& tensor, const BoxWalk& walk, std::int64_t steps);
 
 struct Phase {
     std::int64_t count = 0;       // steps

@@ -3,6 +3,7 @@
 #include "load/machine_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -51,7 +52,7 @@ std::string type_name(const toml::node& node) {
         case toml::node_type::integer:
             return "a whole number";
         case toml::node_type::floating_point:
-            return "a number";
+            return std::isfinite(node.value_or(0.0)) ? "a decimal number" : "nan or inf";
         case toml::node_type::boolean:
             return "true or false";
         default:

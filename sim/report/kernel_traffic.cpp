@@ -17,12 +17,13 @@ double bytes_of(const Tensor& tensor) {
 
 std::vector<TensorTraffic> kernel_traffic(const Kernel& kernel) {
     std::vector<TensorTraffic> traffic;
-    for (const Tensor& tensor : kernel.tensors) traffic.push_back({tensor.name, bytes_of(tensor), 0, 0});
+    for (const Tensor& tensor : kernel.tensors) traffic.push_back({tensor.name, bytes_of(tensor), 0, 0, 0});
     const auto add = [&](const std::vector<BoxWalk>& walks, std::int64_t count,
                          double TensorTraffic::*direction) {
         for (const BoxWalk& walk : walks) {
             const auto t = static_cast<std::size_t>(walk.tensor);
             traffic[t].*direction += walk_bytes(kernel.tensors[t], walk, count);
+            traffic[t].boxes_outside += boxes_outside(kernel.tensors[t], walk, count);
         }
     };
     for (const Kernel* launch : launches_of(kernel)) {

@@ -30,6 +30,13 @@ file system.lua 'params = {}' 'function kernel(p) os.execute("touch broken-out")
 refuses "global 'os'" predict ./system.lua
 check "a kernel file cannot run programs" test ! -e broken-out
 
+# A box that misses its tensor moves nothing, which a kernel's author would not see in the sums.
+file astray.lua 'params = {}' 'function kernel(p)' '    local A = tensor("A", {1024, 64}, "bf16")' \
+    '    local function program(i, j) return {{loads = {box(A, {i * 128 + 1024, 0}, {128, 64})}}} end' \
+    '    return {grid = {{"m", 8}, {"n", 1}}, program = program}' 'end'
+check "boxes outside their tensor are named" bash -c '
+    "$L2LENS" kernel check astray.lua 2>&1 | grep -q "8 of the boxes of A lie wholly outside it"'
+
 # Sizes that fit no register file and no memory. The need is said before anything is allocated.
 refuses "registers per thread" predict gemm bm=1024 bn=1024
 refuses "m is given twice" predict gemm m=4096 m=2048

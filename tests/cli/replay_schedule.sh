@@ -71,4 +71,12 @@ refuses "missing.csv" validate --recorded rows.csv --replay-schedule missing.csv
 head -1 s.csv >empty.csv
 refuses "empty.csv: a header but no rows" validate --recorded rows.csv --replay-schedule empty.csv
 
+# A schedule of 250,000 CTAs, 9 MB, is read to its end; a model file may have 4 MiB.
+{
+    head -1 s.csv
+    seq 0 249999 | sed 's/.*/row_major_static,&,0,100000.000,200000.000/'
+} >long.csv
+refuses "launch id 64, but the launch has 0 to 63" validate --recorded rows.csv --replay-schedule long.csv
+refuses "long.csv: is larger than 4 MiB" predict gemm --gpu ./long.csv
+
 finish

@@ -398,3 +398,20 @@ TEST_CASE("Does the page on writing a kernel show the file that this test holds 
     CHECK(moved["Y"].stored == tensor);
     CHECK(moved_by(path, {"tokens=1000", "keep=false"})["S"].loaded == tensor);
 }
+
+TEST_CASE("How many boxes of a walk hold nothing of their tensor?", "[kernels]") {
+    Tensor tensor;
+    tensor.rank = 2;
+    tensor.shape = {8, 8};
+    tensor.element_bytes = 2;
+    BoxWalk walk;
+    walk.extent = {4, 4};
+    walk.step = {0, 4};
+    CHECK(boxes_outside(tensor, walk, 2) == 0);  // columns 0 to 3 and 4 to 7
+    CHECK(boxes_outside(tensor, walk, 5) == 3);  // 8, 12 and 16
+    walk.start = {0, -7};
+    CHECK(boxes_outside(tensor, walk, 2) == 1);  // -7 to -4, then -3 to 0
+    walk.start = {8, 0};
+    CHECK(boxes_outside(tensor, walk, 2) == 2);  // below the last row
+    CHECK(boxes_outside(tensor, walk, 0) == 0);
+}

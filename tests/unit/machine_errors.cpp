@@ -104,7 +104,9 @@ TEST_CASE("A wrong unit is answered with the right one") {
 TEST_CASE("A wrong type is answered with the right one") {
     const std::string rest = ", source = \"s\", confidence = \"inferred\" }";
     expect(line_starting("ways"), "ways = { value = 4.0" + rest,
-           "'l2.ways' must be a whole number, not a number");
+           "'l2.ways' must be a whole number, not a decimal number");
+    expect(line_starting("ways"), "ways = { value = nan" + rest,
+           "'l2.ways' must be a whole number, not nan or inf");
     expect(line_starting("ways"), "ways = { value = \"4\"" + rest,
            "'l2.ways' must be a whole number, not text");
     expect(line_starting("ways"), "ways = 4",

@@ -2,7 +2,7 @@
 // l2lens_gpu_run: run_live() from a shell, without the model. Rows in the format of the recorded files.
 //
 //   l2lens_gpu_run gemm m=8192 order=row_major order=group_m:8 mode=static metrics=recorded csv=rows.csv
-//   l2lens_gpu_run gemm m=1408 n=1536 k=4096 cache=warm metrics=recorded   (after a launch like it: cold is flushed)
+//   l2lens_gpu_run gemm m=1408 n=1536 k=4096 cache=warm metrics=recorded
 //   l2lens_gpu_run doctor
 #include <cstdio>
 #include <fstream>

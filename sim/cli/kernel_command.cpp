@@ -111,9 +111,10 @@ ExitCode check_kernel(const Arguments& arguments, const Invocation& invocation) 
                                     tensor.tensor, stored_text(tensor)));
         }
         if (tensor.boxes_outside > 0) {
-            output.note(fmt::format("{} of the boxes of {} lie wholly outside it and move nothing: right for "
-                                    "a halo, else look at their starts and the count of steps",
-                                    tensor.boxes_outside, tensor.tensor));
+            output.note(
+                fmt::format("{} of the boxes of {} lie wholly outside it and move nothing: right for "
+                            "a halo, else look at their starts and the count of steps",
+                            tensor.boxes_outside, tensor.tensor));
         }
     }
     const Listing listing = traffic_listing(traffic);

@@ -48,8 +48,7 @@ double walk_bytes(const Tensor& tensor, const BoxWalk& walk, std::int64_t steps)
 std::int64_t boxes_outside(const Tensor& tensor, const BoxWalk& walk, std::int64_t steps) {
     if (steps <= 0 || (box_bytes(tensor, walk, 0) > 0 && box_bytes(tensor, walk, steps - 1) > 0)) return 0;
     std::int64_t outside = 0;
-    for (std::int64_t step = 0; step < steps; ++step)
-        outside += box_bytes(tensor, walk, step) > 0 ? 0 : 1;
+    for (std::int64_t step = 0; step < steps; ++step) outside += box_bytes(tensor, walk, step) > 0 ? 0 : 1;
     return outside;
 }
 

@@ -12,8 +12,8 @@ namespace l2lens {
 inline constexpr std::size_t kMostModelBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kMostTableBytes = std::size_t{512} << 20;
 
-// Throws BadInput when the file cannot be read, or is larger than `most_bytes` (so that a wrong path, say to a
-// trace or a device, does not fill the memory).
+// Throws BadInput when the file cannot be read, or is larger than `most_bytes` (so that a wrong path, say to
+// a trace or a device, does not fill the memory).
 std::string read_text_file(const std::string& path, std::size_t most_bytes = kMostModelBytes);
 
 }  // namespace l2lens

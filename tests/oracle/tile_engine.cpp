@@ -202,7 +202,7 @@ TEST_CASE("By tiles, too, a launch behind another one has a clock of its own") {
         options.warm_l2 = warm;
         const SimulationResult result = by_tile(machine, kernel, test::in_order(kernel), options);
         test::check_own_clock(result, machine,
-                              1024 / 64 * 512);  // steps of 128 x 128 x 64 at 4096 flops a cycle
+                              1024.0 / 64 * 512);  // steps of 128 x 128 x 64 at 4096 flops a cycle
     }
 }
 

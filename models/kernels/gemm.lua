@@ -109,18 +109,18 @@ function kernel(p, gpu)
         cluster = {p.cluster_m, p.cluster_n},
         -- A producer warp runs ahead into the next tile, which it draws in a dynamic launch. Triton's kernel is taken not to:
         -- if it did, its launches of few steps would take 8 to 25 % less than recorded.
-        prologue_ns = p.mode == "static" and 0 or 600,
+        -- A grid's CTA of the warp-specialized kernel needs 870 ns: with them launches of 2 to 16 steps take what they took (gemm_k.csv).
+        prologue_ns = p.mode == "static" and 0 or (specialized and p.mode == "grid" and 870 or 600),
         -- The warp-specialized kernel's: a change of tiles takes 1755, 2025 and 2490 cycles of 64x128, 128x128 and 128x256 tiles
         -- (gemm_k.csv), so 900 ns and what does not fit the buffers of C.
         -- Triton's: accumulators go to shared memory, 128 a thread in 500 ns, and 200 whatever the tile. Over the 73 rows to fit on
         -- that have 32 or 64 a thread time is 4.8 % off in the mean; 5.2 with 700 ns for every tile, and 5.0 and 4.6 when 400 and
         -- 100 of the 700 do not depend on the tile, but with 100 more misses are off (5.5 for 5.0 %).
         epilogue_ns = specialized and 900 or 200 + 500 * bm * bn // (p.warps * 32 * 128),
-        -- Tiles of two warpgroups part, by as much with 16 steps as with 256. Those of one do not: 85 in 100 end with another of
-        -- their GPC to the tick of the clock (gemm_schedules*.csv). In Triton's kernel, which has no producer, nothing else parts
-        -- CTAs: without any jitter those that have little in common stay in step for ever, and `diagonal` hits what it misses
-        -- on a GPU.
-        epilogue_jitter_ns = p.warps > 4 and 70 or (specialized and 0 or 3),
+        -- Tiles of two warpgroups of the warp-specialized kernel part, by as much with 16 steps as with 256. Those of one do not: 85
+        -- in 100 end with another of their GPC to the tick of the clock (gemm_schedules*.csv). Nor do any of Triton's, in a grid or a
+        -- loop: of those that share a box of B 97 in 100 end with another (triton_schedules*.csv).
+        epilogue_jitter_ns = specialized and p.warps > 4 and 70 or 0,
         epilogue_overlaps = p.mode ~= "grid" and specialized,
         store_buffer = c_buffers,
         program = function(tm, tn)

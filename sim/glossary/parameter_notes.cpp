@@ -108,10 +108,10 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"clock.power_l2", "SM clock = ... - clock.power_l2 * TB/s between SMs and L2", "", "ghz_under_power"},
     {"clock.power_fabric", "SM clock = ... - clock.power_fabric * TB/s between the partitions", "",
      "ghz_under_power"},
-    {"clock.gpc_spread", "math on a GPC takes 1 + d of the mean, d of standard deviation clock.gpc_spread", "",
+    {"clock.gpc_spread", "a cycle of a GPC takes 1 + d of the mean, d of standard deviation clock.gpc_spread", "",
      "gpc_paces"},
-    {"clock.gpc_settles", "a tile that starts clock.gpc_settles or more into its launch takes the mean on every GPC", "",
-     "TilePaces::math"},
+    {"clock.gpc_settles", "from clock.gpc_settles into a launch on, cycles of all GPCs take the mean", "",
+     "GpcClocks"},
 
     {"latency.load_issue", "first line on the wire = issue + latency.load_issue", "", "BoxTiming"},
     {"latency.sm_to_slice", "arrival = departure + latency.sm_to_slice + the SM's and slice's spread", "",
@@ -176,7 +176,12 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"launch.stagger", "start of launch id i of the first wave = i * launch.stagger", "", "Dispatcher::first_wave"},
     {"launch.round_robin", "true: partition of a CTA = its launch id mod topology.partitions",
      "workgroups are dealt to the XCDs in turn (AMD)", "Dispatcher::next_cluster (mode grid)"},
-    {"launch.exit_jitter", "exit = end of the epilogue + uniform(0, launch.exit_jitter)", "", "Gpc::retire"},
+    {"launch.exit_jitter", "exit = end of the epilogue + uniform(0, launch.exit_jitter)", "",
+     "ExitReports (persistent modes; mode grid where launch.exit_round is 0)"},
+    {"launch.exit_round", "exit = the first n * launch.exit_round + GPC / GPCs * launch.exit_round after the epilogue", "",
+     "ExitReports (mode grid)"},
+    {"launch.start_jitter", "next CTA = exit + launch.cta_gap + uniform(0, launch.start_jitter)", "",
+     "Dispatcher::start_time (mode grid)"},
 });
 // clang-format on
 

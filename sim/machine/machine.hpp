@@ -161,7 +161,9 @@ struct Machine {
         double cluster_gap_ns = 0;     // the same for a cluster, in addition
         double persistent_gap_ns = 0;  // a persistent CTA takes its next tile
         double stagger_ns = 0;         // between launch-consecutive CTAs of the first wave
-        double exit_jitter_ns = 0;     // uniform, on the end of a CTA
+        double exit_jitter_ns = 0;     // uniform, on the end of a CTA, where exit_round_ns is 0
+        double exit_round_ns = 0;      // so often a grid's dispatcher hears of a GPC's exits; 0: of each
+        double start_jitter_ns = 0;    // uniform, of the CTAs that follow in a GPC at once, on cta_gap_ns
         bool round_robin = false;      // launch id mod partitions is the partition a CTA runs in
     } launch;
 

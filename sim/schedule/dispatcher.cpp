@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/random.hpp"
 
 namespace l2lens {
 namespace {
@@ -37,6 +38,7 @@ Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> lau
       ctas_per_sm_(ctas_per_sm),
       cluster_(cluster),
       gap_(from_ns(mode == Mode::Grid ? machine.launch.cta_gap_ns : machine.launch.persistent_gap_ns)),
+      start_jitter_(mode == Mode::Grid ? from_ns(machine.launch.start_jitter_ns) : 0),
       stagger_(from_ns(machine.launch.stagger_ns)),
       recorded_(recorded) {
     if (mode == Mode::Grid && cluster > 1) gap_ += from_ns(machine.launch.cluster_gap_ns);
@@ -82,7 +84,9 @@ void Dispatcher::form_gangs(const Machine& machine) {
     for (std::size_t gang = 0; gang < gangs_.size(); ++gang) {
         for (std::int32_t sm : gangs_[gang])
             gang_of_sm_[static_cast<std::size_t>(sm)] = static_cast<std::int32_t>(gang);
-        partition_of_gang_.push_back(machine.sms[static_cast<std::size_t>(gangs_[gang].front())].partition);
+        const Sm& first = machine.sms[static_cast<std::size_t>(gangs_[gang].front())];
+        gpc_of_gang_.push_back(first.gpc);
+        partition_of_gang_.push_back(first.partition);
     }
     if (!machine.launch.round_robin || mode_ != Mode::Grid) return;
     for (int partition = 0; partition < machine.partitions; ++partition)
@@ -123,7 +127,7 @@ std::vector<Start> Dispatcher::first_wave(Picoseconds now) {
     for (std::size_t i = 0; i < first_places_.size(); ++i) {
         // At least a picosecond apart, so that consecutive launches get consecutive places.
         const auto start = static_cast<Picoseconds>(i) * cluster_ * std::max<Picoseconds>(stagger_, 1);
-        free_.push({recorded_ != nullptr ? now : now + start - gap_, first_places_[i]});
+        free_.push({recorded_ != nullptr ? now : now + start, first_places_[i], 0});
     }
     return follow({}, now);
 }
@@ -133,7 +137,7 @@ std::vector<Start> Dispatcher::follow(std::span<const Exit> exits, Picoseconds n
         const std::int32_t place = place_of_slot(exit.slot);
         Occupancy& there = occupancy_[static_cast<std::size_t>(place)];
         there.last_exit = std::max(there.last_exit, exit.time);
-        if (--there.ctas == 0) free_.push({there.last_exit, place});
+        if (--there.ctas == 0) free_.push({there.last_exit, place, gap_after(there.last_exit, place)});
     }
     std::vector<Start> starts;
     while (!free_.empty()) {
@@ -142,10 +146,10 @@ std::vector<Start> Dispatcher::follow(std::span<const Exit> exits, Picoseconds n
         const std::int64_t cluster = take_cluster(free.place);
         if (cluster < 0) continue;
         launched_ += cluster_;
-        const Picoseconds time = std::max(start_time(cluster, free.time), not_before);
+        const Picoseconds time = std::max(start_time(cluster, free), not_before);
         start_cluster(cluster, free.place, time, starts);
         if (occupancy_[static_cast<std::size_t>(free.place)].ctas == 0)
-            free_.push({time, free.place});  // all no-ops
+            free_.push({time, free.place, gap_});  // all no-ops
     }
     return starts;
 }
@@ -219,9 +223,19 @@ std::int64_t Dispatcher::settled_next(std::int32_t place) const {
     return next < static_cast<std::int64_t>(launches_.size()) / cluster_ ? next : -1;
 }
 
-// When a cluster begins in a place that is free from `free` on.
-Picoseconds Dispatcher::start_time(std::int64_t cluster, Picoseconds free) const {
-    return recorded_ != nullptr ? std::max(launched_at_ + recorded_stay(cluster)->start, free) : free + gap_;
+// When a cluster begins in a place.
+Picoseconds Dispatcher::start_time(std::int64_t cluster, const FreePlace& free) const {
+    if (recorded_ != nullptr) return std::max(launched_at_ + recorded_stay(cluster)->start, free.time);
+    return free.time + free.gap;
+}
+
+// From an exit to the next start. What follows in a GPC at once begins together, sooner or later
+// (traces/h200/gemm_schedules*.csv).
+Picoseconds Dispatcher::gap_after(Picoseconds exit, std::int32_t place) const {
+    if (start_jitter_ == 0) return gap_;
+    const int gpc = gpc_of_gang_[static_cast<std::size_t>(place / ctas_per_sm_)];
+    RandomStream random(static_cast<std::uint64_t>(exit), static_cast<std::uint64_t>(gpc));
+    return gap_ + static_cast<Picoseconds>(random.uniform() * static_cast<double>(start_jitter_));
 }
 
 // What the place has drawn, or the next one.

@@ -25,10 +25,9 @@
 #include "machine/machine.hpp"
 #include "schedule/gpc.hpp"
 #include "schedule/launch_schedule.hpp"
+#include "schedule/mode.hpp"
 
 namespace l2lens {
-
-enum class Mode { Grid, Static, Dynamic };
 
 struct Start {
     Picoseconds time;
@@ -74,6 +73,7 @@ private:
     struct FreePlace {
         Picoseconds time;
         std::int32_t place;  // gang * CTAs per SM + slot
+        Picoseconds gap;     // until the next CTA begins there
         friend bool operator>(const FreePlace& a, const FreePlace& b) {
             return a.time != b.time ? a.time > b.time : a.place > b.place;
         }
@@ -94,7 +94,8 @@ private:
     std::int32_t slot_of(std::int32_t place, std::size_t rank) const;
     std::int32_t place_of_slot(std::int32_t slot) const;
     std::int64_t settled_next(std::int32_t place) const;  // -1: none, or not known yet
-    Picoseconds start_time(std::int64_t cluster, Picoseconds free) const;
+    Picoseconds start_time(std::int64_t cluster, const FreePlace& free) const;
+    Picoseconds gap_after(Picoseconds exit, std::int32_t place) const;
     void start_cluster(std::int64_t cluster, std::int32_t place, Picoseconds time,
                        std::vector<Start>& starts);
 
@@ -103,6 +104,7 @@ private:
     int ctas_per_sm_;
     int cluster_;
     Picoseconds gap_;
+    Picoseconds start_jitter_;
     Picoseconds launched_at_ = 0;
     Picoseconds stagger_;
     std::vector<Gang> gangs_;                 // in launch order
@@ -114,6 +116,7 @@ private:
     const LaunchSchedule* recorded_ = nullptr;
     std::vector<std::deque<std::int64_t>> queues_;  // recorded: clusters of each gang, by their start
     std::int64_t next_ = 0;
+    std::vector<int> gpc_of_gang_;
     std::vector<int> partition_of_gang_;
     std::vector<std::int64_t> next_of_partition_;  // dealt in turn; else empty
     std::int64_t launched_ = 0;

@@ -22,12 +22,15 @@ Demand& Demand::operator+=(const Demand& other) {
     return *this;
 }
 
-Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, int lanes, std::uint64_t seed)
+Gpc::Gpc(const Machine& machine, const Work& work, Mode mode, int number, int ctas_per_sm, int lanes,
+         std::uint64_t seed)
     : machine_(machine),
       work_(work),
       kernel_(work.kernel()),
       number_(number),
-      paces_(machine, kernel_, seed),
+      clocks_(machine, kernel_, seed),
+      paces_(kernel_, seed),
+      exit_reports_(machine, mode),
       ctas_per_sm_(ctas_per_sm),
       math_rate_(math_rate(machine, kernel_.math)),
       mma_issue_per_flop_(mma_issue_per_flop(machine, kernel_)),
@@ -54,7 +57,7 @@ Gpc::Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, 
         const double share = static_cast<double>(lanes) / machine.l2.slices_per_partition;
         l1_.assign(sms_.size(), L1Cache(share * static_cast<double>(l1) / kLineBytes));
     }
-    set_cycle(1000.0 / machine.clock.sm_max_ghz);
+    cycle_ = 1000.0 / machine.clock.sm_max_ghz;
 }
 
 void Gpc::start(Picoseconds time, std::int32_t global, std::int32_t tile, std::int32_t next,
@@ -73,7 +76,7 @@ void Gpc::start(Picoseconds time, std::int32_t global, std::int32_t tile, std::i
     s.steps = s.loadable;
     if (s.tiles.next >= 0) s.loadable += work_.steps(s.tiles.next);
     s.cluster = cluster;
-    s.pace = paces_.math(static_cast<std::size_t>(number_), tile, time);
+    s.pace = paces_.math(tile);
     enter_next_tile(work_, s.tiles, s.load);
     push(time + (goes_on ? 0 : from_ns(kernel_.prologue_ns)), Kind::Begin, index);
     draw_if_due(time, index);
@@ -305,12 +308,12 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
     if (phase.first_store < phase.end)
         stored = issue_stores(now, now + (epilogue ? half : 0), index, phase, k);
     if (s.done.step == s.steps) {
-        const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
         const Picoseconds done =
             end_of_epilogue(kernel_, now, stored, cycles(store_buffer_cycles(kernel_, machine_)),
                             paces_.epilogue(s.tiles.tile));
         epilogue_until_[static_cast<std::size_t>(index)] = kernel_.epilogue_overlaps ? done : 0;
-        push((kernel_.epilogue_overlaps ? now : done) + from_ns(jitter), Kind::Exit, index);
+        push(exit_reports_.heard(kernel_.epilogue_overlaps ? now : done, number_, random_), Kind::Exit,
+             index);
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase))
         permit_load(now + release() + cycles(machine_.latency.handshake_cycles), index);

@@ -25,7 +25,9 @@
 #include "memory/event_wheel.hpp"
 #include "memory/l1_cache.hpp"
 #include "memory/messages.hpp"
+#include "schedule/exit_reports.hpp"
 #include "schedule/load_engine.hpp"
+#include "schedule/mode.hpp"
 #include "schedule/pace.hpp"
 #include "schedule/program_cursor.hpp"
 #include "schedule/request_sink.hpp"
@@ -69,7 +71,8 @@ struct Demand {
 
 class Gpc {
 public:
-    Gpc(const Machine& machine, const Work& work, int number, int ctas_per_sm, int lanes, std::uint64_t seed);
+    Gpc(const Machine& machine, const Work& work, Mode mode, int number, int ctas_per_sm, int lanes,
+        std::uint64_t seed);
 
     // Starts a CTA at `time`, in or after the next window, or the next tile of a persistent one; `next` is
     // the one after it, as far as that is known (-1).
@@ -81,8 +84,10 @@ public:
     void run_until(Picoseconds end);
     bool idle() const { return wheel_.empty(); }
 
-    // SM cycles from now on last this long (the clock follows power).
-    void set_cycle(double picoseconds) { cycle_ = picoseconds; }
+    // From `now` on cycles last this long in the mean over the GPCs (the clock follows power).
+    void set_cycle(double picoseconds, Picoseconds now) {
+        cycle_ = picoseconds * clocks_.cycle(static_cast<std::size_t>(number_), now);
+    }
 
     // What it asked of each lane since it was last asked: handed over for as many empty lists.
     void swap_requests(std::vector<std::vector<Request>>& empty) { requests_.swap(empty); }
@@ -214,7 +219,9 @@ private:
     const Work& work_;
     const Kernel& kernel_;
     const int number_;
-    TilePaces paces_;
+    GpcClocks clocks_;
+    const TilePaces paces_;
+    const ExitReports exit_reports_;
     const int ctas_per_sm_;
     double cycle_ = 1000;
     double math_rate_ = 1;                // flops per SM cycle

@@ -4,7 +4,8 @@
 //
 // * Each GPC has a clock of its own: under tensor load the GPCs' mean times differ by 0.6 % (standard
 //   deviation), other GPCs on each board, while the SMs of one GPC read the same clock to 10 ppm
-//   (traces/h200/gemm_schedules.csv). About a millisecond into a launch they become alike
+//   (traces/h200/gemm_schedules.csv). It is the whole GPC's clock, not its tensor cores' alone: CTAs that
+//   wait for data differ as much (triton_schedules.csv). About a millisecond into a launch they become alike
 //   (gemm_schedules_k16384.csv).
 // * A change of tiles takes one CTA longer than the other, by as much after few steps as after many
 //   (traces/h200/gemm_schedules_k1024.csv and _k16384.csv).
@@ -44,8 +45,8 @@ inline Picoseconds epilogue_deviation(double jitter_ns, std::uint64_t seed, std:
     return jitter_ns > 0 ? from_ns(jitter_ns * deviation_of(0xE91, seed, tile)) : 0;
 }
 
-// What math takes on each GPC of the mean over the GPCs: 1 with standard deviation clock.gpc_spread, of any
-// seed, when the kernel loads the tensor cores; else all clocks are the same. A seed stands for a board.
+// What a cycle takes on each GPC of the mean over the GPCs: 1 with standard deviation clock.gpc_spread, of
+// any seed, when the kernel loads the tensor cores; else all clocks are the same. A seed stands for a board.
 inline std::vector<double> gpc_paces(const Machine& machine, const Kernel& kernel, std::uint64_t seed) {
     std::vector<double> paces(static_cast<std::size_t>(machine.gpcs), 1.0);
     if (machine.clock.gpc_spread <= 0 || machine.gpcs < 2 || !kernel.has_tensor_math()) return paces;
@@ -62,22 +63,32 @@ inline std::vector<double> gpc_paces(const Machine& machine, const Kernel& kerne
     return paces;
 }
 
-// What they make of a launch's tiles.
+// The clocks of a launch's GPCs.
+class GpcClocks {
+public:
+    GpcClocks(const Machine& machine, const Kernel& kernel, std::uint64_t seed)
+        : of_gpc_(gpc_paces(machine, kernel, seed)), settles_(from_ns(machine.clock.gpc_settles_ms * 1e6)) {}
+
+    // What a cycle takes on a GPC of the mean. The launch is as old as the first moment asked for.
+    double cycle(std::size_t gpc, Picoseconds now) {
+        launched_at_ = std::min(launched_at_, now);
+        return now - launched_at_ < settles_ ? of_gpc_[gpc] : 1;
+    }
+
+private:
+    std::vector<double> of_gpc_;
+    Picoseconds settles_;
+    Picoseconds launched_at_ = std::numeric_limits<Picoseconds>::max();
+};
+
+// What a launch's tiles make of the kernel's means.
 class TilePaces {
 public:
-    TilePaces(const Machine& machine, const Kernel& kernel, std::uint64_t seed)
-        : spread_(kernel.pace_spread),
-          epilogue_jitter_ns_(kernel.epilogue_jitter_ns),
-          seed_(seed),
-          of_gpc_(gpc_paces(machine, kernel, seed)),
-          settles_(from_ns(machine.clock.gpc_settles_ms * 1e6)) {}
+    TilePaces(const Kernel& kernel, std::uint64_t seed)
+        : spread_(kernel.pace_spread), epilogue_jitter_ns_(kernel.epilogue_jitter_ns), seed_(seed) {}
 
-    // What the math of a tile that starts at `start` takes of the mean on a GPC. The launch is as old as the
-    // first tile asked for.
-    double math(std::size_t gpc, std::int32_t tile, Picoseconds start) {
-        launched_at_ = std::min(launched_at_, start);
-        return tile_pace(spread_, seed_, tile) * (start - launched_at_ < settles_ ? of_gpc_[gpc] : 1);
-    }
+    // What a tile's math takes of the mean.
+    double math(std::int32_t tile) const { return tile_pace(spread_, seed_, tile); }
     // By how much its epilogue is longer than the mean; often negative.
     Picoseconds epilogue(std::int32_t tile) const {
         return epilogue_deviation(epilogue_jitter_ns_, seed_, tile);
@@ -87,9 +98,6 @@ private:
     double spread_;
     double epilogue_jitter_ns_;
     std::uint64_t seed_;
-    std::vector<double> of_gpc_;
-    Picoseconds settles_;
-    Picoseconds launched_at_ = std::numeric_limits<Picoseconds>::max();
 };
 
 }  // namespace l2lens

@@ -91,8 +91,8 @@ void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, R
     work_ = std::make_unique<Work>(*launch.kernel, model_.map, sample_);
     gpcs_.clear();
     for (int i = 0; i < machine_.gpcs; ++i) {
-        gpcs_.push_back(
-            std::make_unique<Gpc>(machine_, *work_, i, launch.ctas_per_sm, sample_.count(), options_.seed));
+        gpcs_.push_back(std::make_unique<Gpc>(machine_, *work_, options_.mode, i, launch.ctas_per_sm,
+                                              sample_.count(), options_.seed));
         if (sink_ != nullptr) gpcs_.back()->observe();
     }
     if (sink_ != nullptr) {
@@ -244,7 +244,7 @@ void Simulation::follow_power(Picoseconds launched_at) {
     for (const auto& gpc : gpcs_) flops += gpc->demand().flops;
     const Traffic bytes = traffic_of(events(), sample_.factor()) - traffic_at_launch_;
     cycle_ps_ = cycle_under_power(machine_, tensor_math_, {flops, bytes, now_ - launched_at});
-    for (auto& gpc : gpcs_) gpc->set_cycle(cycle_ps_);
+    for (auto& gpc : gpcs_) gpc->set_cycle(cycle_ps_, now_);
 }
 
 }  // namespace l2lens

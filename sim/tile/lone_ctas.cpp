@@ -9,8 +9,8 @@
 namespace l2lens {
 
 LoneCtas::LoneCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
-                   [[maybe_unused]] int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2)
-    : TileCtas(machine, work, boxes, paces, seed, wheel, l2),
+                   Mode mode, int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2)
+    : TileCtas(machine, work, boxes, paces, mode, ctas_per_sm, seed, wheel, l2),
       units_(boxes.units()),
       lead_(static_cast<std::int32_t>(load_lead(kernel_))),
       stages_(static_cast<std::int32_t>(std::bit_ceil(static_cast<unsigned>(kernel_.stages)))),
@@ -39,7 +39,7 @@ void LoneCtas::start(const Start& start) {
     Sm& sm = sm_at(start.slot);
     sm.tile = start.tile;
     sm.phases = work_.program(start.tile);
-    sm.pace = tile_paces_.math(sm.gpc, sm.tile, start.time);
+    sm.pace = pace_of(sm.tile, sm.gpc, start.time);
     sm.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     sm.freed = 0;
     sm.scheduled = false;

@@ -23,7 +23,7 @@ namespace l2lens {
 class LoneCtas : public TileCtas {
 public:
     LoneCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
-             int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2);
+             Mode mode, int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2);
 
     // Places a CTA; it begins to load after its prologue.
     void start(const Start& start);

@@ -25,19 +25,22 @@ std::size_t most_boxes_of_a_step(const Work& work) {
 }  // namespace
 
 TileCtas::TileCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
-                   std::uint64_t seed, TileWheel& wheel, TileL2& l2)
+                   Mode mode, int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2)
     : machine_(machine),
       work_(work),
       kernel_(work.kernel()),
       boxes_(boxes),
       paces_(paces),
+      ctas_per_sm_(ctas_per_sm),
       wheel_(wheel),
       l2_(l2),
       most_boxes_(most_boxes_of_a_step(work)),
       half_epilogue_(from_ns(kernel_.epilogue_ns / 2)),
       cycles_per_flop_(1.0 / math_rate(machine, kernel_.math)),
       mma_issue_per_flop_(mma_issue_per_flop(machine, kernel_)),
-      tile_paces_(machine, kernel_, seed),
+      clocks_(machine, kernel_, seed),
+      tile_paces_(kernel_, seed),
+      exit_reports_(machine, mode),
       random_(seed, 0x6C0000u) {}
 
 void TileCtas::count_demand(std::span<const Work::Phase> phases) {
@@ -54,10 +57,10 @@ void TileCtas::count_demand(std::span<const Work::Phase> phases) {
 }
 
 Picoseconds TileCtas::end(Picoseconds at, Picoseconds stored, std::int32_t slot, std::int32_t tile) {
-    const double jitter = machine_.launch.exit_jitter_ns * random_.uniform();
     const Picoseconds buffered = cycles(store_buffer_cycles(kernel_, machine_));
     const Picoseconds finished = end_of_epilogue(kernel_, at, stored, buffered, tile_paces_.epilogue(tile));
-    wheel_.push((kernel_.epilogue_overlaps ? at : finished) + from_ns(jitter),
+    const auto sm = static_cast<std::size_t>(slot / ctas_per_sm_);
+    wheel_.push(exit_reports_.heard(kernel_.epilogue_overlaps ? at : finished, machine_.sms[sm].gpc, random_),
                 {static_cast<std::uint32_t>(slot), 0, TileEvent::Kind::Exit});
     return kernel_.epilogue_overlaps ? finished : 0;
 }

@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "machine/machine.hpp"
 #include "schedule/dispatcher.hpp"
+#include "schedule/exit_reports.hpp"
 #include "schedule/gpc.hpp"
 #include "schedule/pace.hpp"
 #include "schedule/work.hpp"
@@ -30,7 +31,7 @@ public:
 
 protected:
     TileCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
-             std::uint64_t seed, TileWheel& wheel, TileL2& l2);
+             Mode mode, int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2);
 
     // Counts what a CTA will ask for.
     void count_demand(std::span<const Work::Phase> phases);
@@ -46,6 +47,10 @@ protected:
     // before.
     Picoseconds prologue(Picoseconds epilogue_before) const {
         return epilogue_before > 0 ? 0 : from_ns(kernel_.prologue_ns);
+    }
+    // What a tile's math takes of the mean on a GPC, whose clock counts for nothing else here.
+    double pace_of(std::int32_t tile, std::size_t gpc, Picoseconds start) {
+        return tile_paces_.math(tile) * clocks_.cycle(gpc, start);
     }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }
@@ -64,13 +69,16 @@ protected:
     const Kernel& kernel_;
     const BoxTable& boxes_;
     const BoxPaces& paces_;
+    const int ctas_per_sm_;
     TileWheel& wheel_;
     TileL2& l2_;
     const std::size_t most_boxes_;  // that a CTA receives in a step, its cluster's multicasts included
     const Picoseconds half_epilogue_;
     const double cycles_per_flop_;
     const double mma_issue_per_flop_;
-    TilePaces tile_paces_;
+    GpcClocks clocks_;
+    const TilePaces tile_paces_;
+    const ExitReports exit_reports_;
     double cycle_ = 1000;
     RandomStream random_;
     Demand demand_;

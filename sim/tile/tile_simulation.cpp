@@ -66,7 +66,8 @@ private:
 
     // One launch from its first CTA to the last write's arrival.
     void launch() {
-        ctas_.emplace(machine_, work_, boxes_, paces_, ctas_per_sm_, options_.seed, wheel_, l2_);
+        ctas_.emplace(machine_, work_, boxes_, paces_, options_.mode, ctas_per_sm_, options_.seed, wheel_,
+                      l2_);
         dispatcher_.emplace(machine_, launches_, options_.mode, ctas_per_sm_,
                             work_.kernel().ctas_of_cluster(), options_.schedule);
         if (options_.record_schedule) stays_.assign(work_.kernel().programs.size(), CtaStay{});

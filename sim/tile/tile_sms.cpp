@@ -10,9 +10,8 @@
 namespace l2lens {
 
 TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
-                 int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2)
-    : TileCtas(machine, work, boxes, paces, seed, wheel, l2),
-      ctas_per_sm_(ctas_per_sm),
+                 Mode mode, int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2)
+    : TileCtas(machine, work, boxes, paces, mode, ctas_per_sm, seed, wheel, l2),
       stages_(kernel_.stages),
       lead_(static_cast<std::int32_t>(load_lead(kernel_))),
       one_event_(ctas_per_sm == 1 && kernel_.pipeline == Pipeline::Multistage && kernel_.stages > 1),
@@ -60,7 +59,7 @@ void TileSms::start(const Start& start) {
     s.tile = start.tile;
     s.phases = work_.program(start.tile);
     s.cluster = start.cluster;
-    s.pace = tile_paces_.math(sm_of(s).gpc, s.tile, start.time);
+    s.pace = pace_of(s.tile, sm_of(s).gpc, start.time);
     s.steps = static_cast<std::int32_t>(work_.steps(start.tile));
     Cursor first;
     skip_empty(s, first);

@@ -25,7 +25,7 @@ namespace l2lens {
 
 class TileSms : public TileCtas {
 public:
-    TileSms(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
+    TileSms(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces, Mode mode,
             int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2);
 
     // Places a CTA; it begins to load after its prologue.
@@ -152,7 +152,6 @@ private:
     template <class Body>
     void for_each_receiver(std::int32_t index, std::uint32_t axis, Body&& body);
 
-    const int ctas_per_sm_;
     const std::int32_t stages_;
     const std::int32_t lead_;
     const bool one_event_;  // a step: in clusters

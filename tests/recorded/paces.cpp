@@ -12,15 +12,14 @@
 
 #include "cli/model_run.hpp"
 #include "load/machine_file.hpp"
-#include "load/text_file.hpp"
-#include "parallel/tbb_executor.hpp"
-#include "report/schedule_csv.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
-
-#include "predict.hpp"
+#include "support/stays.hpp"
 
 using namespace l2lens;
+using test::predicted_stays;
+using test::recorded_stays;
+using test::Stays;
 
 namespace {
 
@@ -43,33 +42,6 @@ double spread_of(const std::map<std::int64_t, CtaStay>& stays) {
         count += static_cast<int>(of_block.size());
     }
     return std::sqrt(squares / count);
-}
-
-using Stays = std::map<std::int64_t, CtaStay>;  // by launch id
-
-Stays recorded_stays(const std::string& file, const std::string& run_name) {
-    const std::string path = L2LENS_SOURCE_DIR "/traces/h200/" + file;
-    for (const RecordedRun& run : read_schedule_csv(read_text_file(path), path)) {
-        if (run.name != run_name) continue;
-        Stays stays;
-        for (const auto& [id, entry] : run.stays) stays[id] = entry.stay;
-        return stays;
-    }
-    FAIL("no " << run_name << " in " << path);
-    return {};
-}
-
-Stays predicted_stays(const Machine& machine, const Kernel& kernel, const std::string& order, Mode mode) {
-    PredictOptions options;
-    options.sample = 16;
-    options.mode = mode;
-    options.record_schedule = true;
-    TbbExecutor executor(2);
-    const Prediction prediction =
-        predict(machine, kernel, cli::named_order(order, machine, kernel), options, executor);
-    Stays stays;
-    for (const CtaStay& stay : prediction.schedule) stays[static_cast<std::int64_t>(stays.size())] = stay;
-    return stays;
 }
 
 // The GEMM of gemm_schedules.csv.

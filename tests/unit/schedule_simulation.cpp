@@ -336,18 +336,18 @@ TEST_CASE(
     CHECK(gpc_paces(machine, kernel, 0) == alike);
 }
 
-TEST_CASE("GPCs take the same for the tiles that start when their clocks have settled") {
+TEST_CASE("GPCs' cycles are alike when their clocks have settled") {
     Machine machine = load_machine("h200");
     machine.clock.gpc_settles_ms = 0.5;
     Kernel kernel = test::one_cta(1, 100, 1);
     kernel.programs[0].phases[0].math_flops = 1;
     const std::vector<double> apart = gpc_paces(machine, kernel, 0);
-    TilePaces paces(machine, kernel, 0);
+    GpcClocks clocks(machine, kernel, 0);
     const Picoseconds launched = from_ns(3e6), settled = launched + from_ns(0.5e6);
     for (std::size_t gpc = 0; gpc < apart.size(); ++gpc) {
-        CHECK(paces.math(gpc, 0, launched) == apart[gpc]);
-        CHECK(paces.math(gpc, 1, settled - 1) == apart[gpc]);
-        CHECK(paces.math(gpc, 2, settled) == 1);
+        CHECK(clocks.cycle(gpc, launched) == apart[gpc]);
+        CHECK(clocks.cycle(gpc, settled - 1) == apart[gpc]);
+        CHECK(clocks.cycle(gpc, settled) == 1);
     }
 }
 

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who follows whom, when and on which GPC: whole schedules of an H200 (traces/h200/triton_schedules*.csv,
+// gemm_schedules_128x128.csv) against the model's dispatcher (launch.exit_round, start_jitter, cta_gap) and
+// clocks.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cli/model_run.hpp"
+#include "load/machine_file.hpp"
+#include "schedule/exit_reports.hpp"
+#include "support/catch.hpp"
+#include "support/effort.hpp"
+#include "support/stays.hpp"
+
+using namespace l2lens;
+using test::recorded_stays;
+using test::Stays;
+
+namespace {
+
+constexpr Picoseconds kTick = 32 * kPsPerNs;  // of the GPU's timer
+
+// A CTA that follows another one in its place.
+struct Follower {
+    std::int64_t id;
+    int gpc;
+    Picoseconds left;  // when the other one ended
+    Picoseconds began;
+};
+
+int gpc_of(const CtaStay& stay, const Machine& machine) {
+    return machine.sms[static_cast<std::size_t>(stay.sm)].gpc;
+}
+
+// All but the first wave, by launch id. One CTA an SM.
+std::vector<Follower> followers(const Stays& stays, const Machine& machine) {
+    std::map<int, std::vector<std::pair<std::int64_t, CtaStay>>> of_sm;  // by start: an SM's ids grow
+    for (const auto& [id, stay] : stays) of_sm[stay.sm].emplace_back(id, stay);
+    std::vector<Follower> all;
+    for (const auto& [sm, list] : of_sm)
+        for (std::size_t i = 1; i < list.size(); ++i)
+            all.push_back({list[i].first, gpc_of(list[i].second, machine), list[i - 1].second.end,
+                           list[i].second.start});
+    std::sort(all.begin(), all.end(), [](const Follower& a, const Follower& b) { return a.id < b.id; });
+    return all;
+}
+
+// The share of launches on the GPC of the launch before.
+double same_gpc(const std::vector<Follower>& all) {
+    double same = 0;
+    for (std::size_t i = 1; i < all.size(); ++i) same += all[i].gpc == all[i - 1].gpc ? 1 : 0;
+    return same / static_cast<double>(all.size() - 1);
+}
+
+// Of pairs of neighbours in time that left a tick apart, the share that is followed in the other order.
+double overtaken(const std::vector<Follower>& all) {
+    double pairs = 0, turned = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t j = i + 1; j < std::min(all.size(), i + 24); ++j) {
+            if (std::abs(all[j].left - all[i].left) != kTick) continue;
+            pairs += 1;
+            turned += all[j].left < all[i].left ? 1 : 0;
+        }
+    return turned / pairs;
+}
+
+// The recorded ends in the order in which the model's dispatcher would hear of them, `round_ns` as it is.
+// What ended on a GPC at one tick ended together, some time within the tick.
+std::vector<Follower> as_heard(std::vector<Follower> all, Machine machine, double round_ns) {
+    machine.launch.exit_round_ns = round_ns;
+    const ExitReports reports(machine, Mode::Grid);
+    RandomStream random(1, 0);
+    std::map<std::pair<int, Picoseconds>, Picoseconds> within_tick;
+    std::vector<std::tuple<Picoseconds, int, std::int64_t, Follower>> order;
+    for (const Follower& one : all) {
+        const auto [entry, is_new] = within_tick.try_emplace({one.gpc, one.left}, 0);
+        if (is_new) entry->second = static_cast<Picoseconds>(random.uniform() * static_cast<double>(kTick));
+        const Picoseconds heard = reports.heard(one.left + entry->second, one.gpc, random);
+        order.emplace_back(heard, one.gpc, one.id, one);
+    }
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+        return std::tie(std::get<0>(a), std::get<1>(a), std::get<2>(a)) <
+               std::tie(std::get<0>(b), std::get<1>(b), std::get<2>(b));
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::get<3>(order[i]);
+    return all;
+}
+
+// A grid of Triton's GEMM of 8192 x 8192 x 8192.
+Stays predicted(const Machine& machine, const std::string& order) {
+    return test::predicted_stays(machine, cli::load_launched("gemm", {}, "", machine).kernel, order,
+                                 Mode::Grid);
+}
+
+// The standard deviation of the GPCs' mean times from start to end, as a share of the mean, of the launches
+// from `first` to `last`.
+double spread_of_gpcs(const Stays& stays, const Machine& machine, std::int64_t first, std::int64_t last) {
+    std::map<int, std::pair<double, double>> of_gpc;  // sum, number
+    for (const auto& [id, stay] : stays) {
+        if (id < first || id >= last) continue;
+        auto& [sum, number] = of_gpc[gpc_of(stay, machine)];
+        sum += static_cast<double>(stay.end - stay.start);
+        number += 1;
+    }
+    double sum = 0, squares = 0;
+    for (const auto& [gpc, total] : of_gpc) {
+        const double mean = total.first / total.second;
+        sum += mean;
+        squares += mean * mean;
+    }
+    const auto count = static_cast<double>(of_gpc.size());
+    return std::sqrt(squares / count - sum * sum / count / count) / (sum / count);
+}
+
+}  // namespace
+
+TEST_CASE("Launch ids follow exits, and those of one moment go GPC by GPC") {
+    const Machine machine = load_machine("h200");
+    REQUIRE(machine.launch.exit_round_ns > 0);
+    for (const auto& [file, run] : {std::pair{"triton_schedules.csv", "group_m:8_grid"},
+                                    std::pair{"triton_schedules.csv", "row_major_grid"},
+                                    std::pair{"gemm_schedules_128x128.csv", "group_m:8_grid"}}) {
+        const auto recorded = followers(recorded_stays(file, run), machine);
+        const auto heard = as_heard(recorded, machine, machine.launch.exit_round_ns);
+        INFO(file << " " << run << ": on the same GPC " << same_gpc(recorded) << ", as heard "
+                  << same_gpc(heard) << "; overtaken " << overtaken(recorded) << ", as heard "
+                  << overtaken(heard));
+        CHECK(std::abs(same_gpc(heard) - same_gpc(recorded)) <= 0.03);
+        CHECK(std::abs(overtaken(heard) - overtaken(recorded)) <= 0.04);
+        // Nobody waits longer: with rounds of 128 ns three times as many would be overtaken.
+        CHECK(overtaken(as_heard(recorded, machine, 128)) >= overtaken(recorded) + 0.08);
+        // Each by itself, up to 48 ns late, as many would be overtaken and far fewer follow on their GPC.
+        Machine each = machine;
+        each.launch.exit_jitter_ns = 48;
+        const auto apart = as_heard(recorded, each, 0);
+        INFO("each by itself: on the same GPC " << same_gpc(apart));
+        if (same_gpc(recorded) > 0.3) CHECK(same_gpc(apart) <= same_gpc(recorded) - 0.08);
+    }
+}
+
+TEST_CASE("From a CTA's end to the next one's first instruction it takes what Triton's CTAs took") {
+    const Machine machine = load_machine("h200");
+    double sum = 0, squares = 0, least = 1e9, most = 0;
+    const auto all = followers(recorded_stays("triton_schedules.csv", "group_m:8_grid"), machine);
+    for (const Follower& one : all) {
+        const double gap = static_cast<double>(one.began - one.left) / kPsPerNs;
+        sum += gap / static_cast<double>(all.size());
+        squares += gap * gap / static_cast<double>(all.size());
+        least = std::min(least, gap);
+        most = std::max(most, gap);
+    }
+    const auto& launch = machine.launch;
+    INFO("recorded " << sum << " ns, " << least << " to " << most);
+    CHECK(launch.cta_gap_ns + (launch.exit_round_ns + launch.start_jitter_ns) / 2 == Approx(sum).margin(10));
+    // Both ends are read on a clock that ticks each 32 ns.
+    const double uniform = (launch.exit_round_ns * launch.exit_round_ns +
+                            launch.start_jitter_ns * launch.start_jitter_ns + 2 * 32 * 32) /
+                           12;
+    CHECK(std::sqrt(uniform) == Approx(std::sqrt(squares - sum * sum)).margin(6));
+}
+
+TEST_CASE("As many CTAs follow on the GPC of the one before in the model as on the GPU") {
+    if (test::left_to_plain_builds()) return;
+    const Machine machine = load_machine("h200");
+    const double recorded =
+        same_gpc(followers(recorded_stays("triton_schedules.csv", "group_m:8_grid"), machine));
+    const double predicted_share = same_gpc(followers(predicted(machine, "group_m:8"), machine));
+    INFO("recorded " << recorded << ", predicted " << predicted_share);
+    CHECK(std::abs(predicted_share - recorded) <= 0.06);
+    Machine each = machine;
+    each.launch.exit_round_ns = 0;
+    const double apart = same_gpc(followers(predicted(each, "group_m:8"), each));
+    INFO("each exit heard of by itself " << apart);
+    CHECK(apart <= recorded - 0.08);
+}
+
+TEST_CASE("GPCs differ in what CTAs take that wait for data, not in their math alone") {
+    if (test::left_to_plain_builds()) return;
+    const Machine machine = load_machine("h200");
+    // The second to the tenth round: 0.05 to 0.5 ms.
+    const double recorded =
+        spread_of_gpcs(recorded_stays("triton_schedules.csv", "group_m:8_grid"), machine, 132, 1320);
+    const double spread = spread_of_gpcs(predicted(machine, "group_m:8"), machine, 132, 1320);
+    INFO("recorded " << 100 * recorded << " %, predicted " << 100 * spread << " %");
+    CHECK(spread == Approx(recorded).epsilon(0.5));
+}

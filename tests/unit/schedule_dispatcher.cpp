@@ -8,6 +8,7 @@
 
 #include "load/machine_file.hpp"
 #include "schedule/dispatcher.hpp"
+#include "schedule/exit_reports.hpp"
 #include "support/catch.hpp"
 
 using namespace l2lens;
@@ -112,6 +113,67 @@ TEST_CASE("A free place takes the next launch id, the first that fell free befor
     CHECK(last[0].time == from_ns(5000));  // not before
     CHECK(dispatcher.launched() == 7);
     CHECK(dispatcher.follow(std::vector<Exit>{leave(last[0], 10)}, 0).empty());
+}
+
+TEST_CASE("A grid's dispatcher hears at once of all that left a GPC since it came to it last") {
+    Machine machine = load_machine("h200");
+    machine.launch.exit_round_ns = 64;
+    const ExitReports reports(machine, Mode::Grid);
+    RandomStream random(0, 0);
+    const Picoseconds round = from_ns(64);
+    for (int gpc = 0; gpc < machine.gpcs; ++gpc) {
+        const Picoseconds turn = 10 * round + round * gpc / machine.gpcs;  // the GPCs in turn, once a round
+        CHECK(reports.heard(turn, gpc, random) == turn);
+        CHECK(reports.heard(turn + 1, gpc, random) == turn + round);
+        CHECK(reports.heard(turn + round / 2, gpc, random) == turn + round);
+        CHECK(reports.heard(turn + round, gpc, random) == turn + round);
+    }
+}
+
+TEST_CASE("A persistent CTA goes on by itself, and so does a grid's where there are no rounds") {
+    Machine machine = load_machine("h200");
+    machine.launch.exit_jitter_ns = 5;
+    Machine no_rounds = machine;
+    no_rounds.launch.exit_round_ns = 0;
+    RandomStream random(0, 0);
+    for (const ExitReports& reports :
+         {ExitReports(machine, Mode::Static), ExitReports(machine, Mode::Dynamic),
+          ExitReports(no_rounds, Mode::Grid)}) {
+        std::set<Picoseconds> times;
+        for (int i = 0; i < 100; ++i) times.insert(reports.heard(from_ns(1000), 3, random));
+        CHECK(times.size() > 90);
+        CHECK(*times.begin() >= from_ns(1000));
+        CHECK(*times.rbegin() <= from_ns(1005));
+    }
+}
+
+TEST_CASE("What follows in a GPC at once begins together, sooner or later") {
+    Machine machine = load_machine("h200");
+    machine.launch.start_jitter_ns = 100;
+    const auto ids = launches(2000);
+    Dispatcher dispatcher(machine, ids, Mode::Grid, 1, kAlone);
+    auto starts = dispatcher.first_wave();
+    std::set<Picoseconds> gaps;
+    for (int round = 1; round < 10; ++round) {
+        const Picoseconds left = from_ns(1000.0 * round);
+        std::vector<Exit> exits;
+        for (const Start& start : starts) exits.push_back({left, left, start.slot, start.tile});
+        starts = dispatcher.follow(exits, 0);
+        REQUIRE(starts.size() == 132);
+        std::vector<std::set<Picoseconds>> of_gpc(static_cast<std::size_t>(machine.gpcs));
+        for (const Start& start : starts) {
+            const Sm& sm = machine.sms[static_cast<std::size_t>(start.slot)];
+            of_gpc[static_cast<std::size_t>(sm.gpc)].insert(start.time - left);
+        }
+        for (const auto& of_one : of_gpc) {
+            CHECK(of_one.size() == 1);
+            gaps.insert(of_one.begin(), of_one.end());
+        }
+    }
+    CHECK(gaps.size() > 60);  // of 72 moments
+    CHECK(*gaps.begin() >= from_ns(machine.launch.cta_gap_ns));
+    CHECK(*gaps.rbegin() <= from_ns(machine.launch.cta_gap_ns + 100));
+    CHECK(*gaps.rbegin() - *gaps.begin() >= from_ns(80));
 }
 
 TEST_CASE("A statically persistent CTA takes every P-th tile, in whatever order the CTAs finish") {

@@ -3,10 +3,11 @@
 """Records who ran where and when of a GEMM that Triton compiled, the kernel of traces/h200/gemm.csv.
 
     record_triton.py FILE.csv MODE:ORDER:MxNxK:BMxBNxBK:WARPS:STAGES ...     MODE: grid, static or dynamic
-    ncu --metrics ... record_triton.py - grid:group_m:8:8192x8192x8192:128x128x64:4:4
+    ncu --kernel-name gemm --metrics ... record_triton.py - grid:group_m:8:8192x8192x8192:128x128x64:4:4
 
-writes FILE.csv in the form of traces/h200/schedules.csv (-: no file, and a kernel without stamps, to be counted),
-a run for each launch, and says what the launches took. A CTA (of a persistent launch: a tile) begins with its first
+writes FILE.csv in the form of traces/h200/schedules.csv, a run for each launch, and says what the launches took. -: no
+file, and two launches of a kernel without stamps, to be counted; with ncu's --cache-control none the second one finds
+what the first one left in the L2 (traces/h200/triton_steps.csv). A CTA (of a persistent launch: a tile) begins with its first
 instruction and ends when the store of its tile has been issued and waited for; both are times of the GPU's timer,
 which ticks each 32 ns. Needs PyTorch and Triton 3.6, which l2lens itself does not.
 """
@@ -91,8 +92,9 @@ def launch(spec, writer):
     counter = torch.zeros(1, device="cuda", dtype=torch.int32)
     flush = torch.empty(256 << 20, device="cuda", dtype=torch.uint8)
     milliseconds = []
-    for _ in range(1 if writer is None else 4):  # the first one compiles; the last one's stamps stay
-        flush.zero_()
+    for _ in range(2 if writer is None else 4):  # the first one compiles; the last one's stamps stay
+        if writer is not None:
+            flush.zero_()
         counter.zero_()
         torch.cuda.synchronize()
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

@@ -48,22 +48,16 @@ function kernel(p, gpu)
               " registers per thread, a GPU has 255: take more warps or a smaller tile", 0)
     end
 
-    -- SM cycles per step beside the MMA: 11, in a persistent loop 34 more (31 to 37 in the counted cycles of launches with 64
-    -- to 148 steps, static and dynamic, traces/h200/gemm.csv and gemm_more.csv). Measured besides: eight warps, both operands
-    -- K-major and no persistent loop cost 310 more (855 cycles a step for 128x128x64 and 1416 for 128x256x64 and
-    -- 256x128x64, whatever the order, with three stages and more; 1.02 to 1.1 of the ideal in a persistent loop). That is
-    -- Triton's code:
-    -- the warp-specialized kernel, whose MMAs follow each other, takes the MMA's time: its static launches of 128x256
-    -- tiles with 64 and with 128 steps take 2600 cycles more than their MMAs (traces/h200/live_groups.csv).
-    local cycles = specialized and 0 or p.mode == "grid" and 11 or 45
+    -- SM cycles per step beside the MMA. None in a grid: with hits alone a step of 128x128x64 takes 512.0 (triton_steps.csv). In a
+    -- persistent loop of Triton's 34 (31 to 37 in the counted cycles of launches with 64 to 148 steps, static and dynamic,
+    -- traces/h200/gemm.csv and gemm_more.csv). The warp-specialized kernel, whose MMAs follow each other, takes the MMA's time: its
+    -- static launches of 128x256 tiles with 64 and with 128 steps take 2600 cycles more than their MMAs (live_groups.csv).
+    local cycles = (specialized or p.mode == "grid") and 0 or 34
+    -- Eight warps, both operands K-major and no persistent loop: Triton's code waits for each step's MMAs, and the next step's
+    -- begin 315 cycles after them where the data are there: with hits alone a step takes 1335 to 1344 cycles (128x256x64) and 826
+    -- to 829 (128x128x64), with three stages and with four (triton_steps.csv). Its loads leave when both warpgroups have met, 60
+    -- cycles after the math (mma_pair.csv), as late again as those of one warpgroup.
     local waits = not specialized and p.warps == 8 and p.layout == "tn" and p.mode == "grid" and bm * bn >= 128 * 128
-    if waits then cycles = cycles + 310 end
-    -- Such a loop waits for each step's MMAs: its loads leave when they have retired and both warpgroups have met, 60 cycles
-    -- after the math (mma_pair.csv). release_cycles count from when a fifth of the math is handed over (sm.mma_issue), so the
-    -- other four come on top, at an H200's 4096 flops of 16 bit a cycle. Two stages do not overlap then: a step of 128x256x64
-    -- takes some 2400 cycles with two, 1430 with three.
-    local math_cycles = 2 * bm * bn * bk * sizeof(p.dtype) // (2 * 4096)
-    local until_retired = waits and 4 * math_cycles // 5 + 60 or 0
 
     local a_by_m, b_by_n = p.layout == "tn" or p.layout == "tt", p.layout == "tn" or p.layout == "nn"
     local A = tensor("A", a_by_m and {m, k} or {k, m}, p.dtype)
@@ -96,7 +90,8 @@ function kernel(p, gpu)
         stages = p.stages,
         -- What Triton's loop takes between a step's MMAs, when they are handed over, and the loads of a later one: barriers,
         -- addresses, one thread that sends them. 60 and 90 fit the rows of gemm_more.csv to fit best, of 60, 90 and 130.
-        release_cycles = specialized and 0 or 60 + until_retired,
+        release_cycles = specialized and 0 or (waits and 120 or 60),
+        step_gap_cycles = waits and 315 or 0,
         -- Triton's tile counter is an atomic that acquires and releases; in a cluster the producer and each four math
         -- warps fence (lookups that neither read nor write, traces/h200).
         fences_per_tile = p.mode == "dynamic" and not specialized and 1 or 0,

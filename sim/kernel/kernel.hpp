@@ -127,7 +127,10 @@ struct Kernel {
     bool epilogue_overlaps = false;
     // There: what of a tile's stores waits in buffers of its own while the next tile's math goes on.
     std::int64_t store_buffer_bytes = 0;
-    double release_cycles = 0;      // of a step's loop, beyond the machine's latency.release
+    double release_cycles = 0;  // of a step's loop, beyond the machine's latency.release
+    // Each step waits for the math of the one before, and can begin that long after its end; 0: a step is
+    // issued while the one before computes.
+    double step_gap_cycles = 0;
     double math_jitter_cycles = 0;  // uniform, per step
     // Standard deviation of the paces of CTAs that do the same, as a share of the mean: what a step's math
     // takes is multiplied by its CTA's pace.
@@ -141,6 +144,7 @@ struct Kernel {
     // there. They have the same tensors.
     std::vector<Kernel> then;
 
+    bool waits_for_math() const { return step_gap_cycles > 0; }
     int ctas_of_cluster() const { return cluster[0] * cluster[1]; }
     std::int64_t tiles() const;
     std::int64_t tile_rows() const { return grid[grid.size() - 2]; }

@@ -127,7 +127,7 @@ std::vector<Start> Dispatcher::first_wave(Picoseconds now) {
     for (std::size_t i = 0; i < first_places_.size(); ++i) {
         // At least a picosecond apart, so that consecutive launches get consecutive places.
         const auto start = static_cast<Picoseconds>(i) * cluster_ * std::max<Picoseconds>(stagger_, 1);
-        free_.push({recorded_ != nullptr ? now : now + start, first_places_[i], 0});
+        free_.push({recorded_ != nullptr ? now : now + start - gap_, first_places_[i], gap_});
     }
     return follow({}, now);
 }

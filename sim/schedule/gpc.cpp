@@ -216,8 +216,12 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
         s.waiting = true;
         return;
     }
-    // Nothing of it was simulated, its last line is still in the port, or the tile before is not stored yet.
-    const Picoseconds ready = std::max(stage.ready, epilogue_until_[static_cast<std::size_t>(index)]);
+    const bool waits = kernel_.waits_for_math() && s.math.step > 0;
+    if (waits && s.done.step < s.math.step) return;  // on_release() looks again
+    // Nothing of it was simulated, its last line is still in the port, the tile before is not stored yet, or
+    // the loop is not through with the step before.
+    const Picoseconds ready = std::max({stage.ready, epilogue_until_[static_cast<std::size_t>(index)],
+                                        waits ? s.last_done + cycles(kernel_.step_gap_cycles) : 0});
     if (ready > now) {
         s.waiting = false;
         push(ready, Kind::StageReady, index);
@@ -238,11 +242,12 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
 }
 
 // The CTA goes on past step k when k is issued and k-1 has retired: one step computes while the next is
-// prepared. With a single stage, k itself must have retired.
+// prepared. With a single stage, or when it waits for its math, k itself must have retired.
 void Gpc::release_if_due(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const bool last = s.to_release + 1 >= s.loadable;
-    const std::int64_t retired = s.to_release + (kernel_.stages == 1 ? 1 : 0);
+    const bool waits = kernel_.stages == 1 || kernel_.waits_for_math();
+    const std::int64_t retired = s.to_release + (waits ? 1 : 0);
     if (last || s.to_release >= s.math.step || s.done.step < retired) return;
     ++s.to_release;
     push(std::max({now, s.issued, s.last_done}) + release(), Kind::Release, index);

@@ -5,7 +5,8 @@
 // A CTA is a loop of steps over a ring of S stages. Step k waits until all lines of its boxes have landed,
 // then computes.
 // Multistage (Triton's software pipeline): S-1 steps are loaded at the start; the loads of step k+S-1 leave
-// when step k is issued and the math of step k-1 has retired.
+// when step k is issued and the math of step k-1 has retired. A loop that waits for its math (eight warps of
+// Triton's) issues a step when the one before has retired, and its loads leave then.
 // Warp-specialized: S steps are loaded at the start; a producer warp refills step k's stage when step k+1 is
 // issued and the math of step k has retired, since the consumers wait for all but their last MMAs before they
 // free a stage, as CUTLASS's do. A step without math frees it when its data have landed. The refill leaves

@@ -31,6 +31,7 @@ LoneCtas::LoneCtas(const Machine& machine, const Work& work, const BoxTable& box
 void LoneCtas::set_cycle(double picoseconds) {
     cycle_ = picoseconds;
     release_ = cycles(machine_.latency.release_cycles + kernel_.release_cycles);
+    step_gap_ = cycles(kernel_.step_gap_cycles);
     const Picoseconds issue = cycles(machine_.latency.load_issue_cycles);
     for (Sm& sm : sms_) sm.way = issue + sm.latency - l2_.way_in();
 }
@@ -150,7 +151,7 @@ void LoneCtas::pass_ports(Sm& sm, std::size_t number) {
     stage.left = stage.ready = ready;
 }
 
-// The math of a unit's steps, and of its last one alone.
+// The math of a unit's steps and the gaps between them, and the math of its last one alone.
 LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
     const Work::Phase& phase = *unit.phase;
     if (!has_math(phase)) return {};
@@ -159,11 +160,12 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
     Math math;
     if (kernel_.math_jitter_cycles <= 0) {
         math.last = cycles(mean);
-        math.all = unit.length * math.last;
+        math.all = unit.length * math.last + (unit.length - 1) * step_gap_;
         return math;
     }
     for (std::int32_t i = 0; i < unit.length; ++i)
         math.all += math.last = cycles(mean + kernel_.math_jitter_cycles * random_.uniform());
+    math.all += (unit.length - 1) * step_gap_;
     return math;
 }
 
@@ -191,9 +193,9 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
         return;
     }
     // Also of steps that wait for the math before, which lines do not: closer to those over gemm.csv.
-    const Picoseconds release = release_ + handing_over(*unit.phase);
+    const Picoseconds release = release_ + (kernel_.waits_for_math() ? math.last : handing_over(*unit.phase));
     set_free(sm, index, unit, issued + release, done - math.last + release);
-    sm.free_from = std::max(issued + release, done);
+    sm.free_from = kernel_.waits_for_math() ? done + step_gap_ : std::max(issued + release, done);
     put_loads(now, index);
     schedule(now, index);
 }

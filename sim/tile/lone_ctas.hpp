@@ -138,6 +138,7 @@ private:
     const std::int32_t lead_;
     const std::int32_t stages_;  // a power of two, as many as the kernel has or more
     Picoseconds release_ = 0;    // from a step's math to its successor's loads
+    Picoseconds step_gap_ = 0;   // from a step's math to the next one's, where it waits for it
     std::vector<Sm> sms_;
     std::vector<Stage> ring_;             // SM * stages + stage
     std::vector<TileL2::Coming> coming_;  // the same, most_boxes_ of each, by time

@@ -40,8 +40,8 @@ TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes
 
 void TileSms::set_cycle(double picoseconds) {
     cycle_ = picoseconds;
-    release_ = cycles(machine_.latency.release_cycles + kernel_.release_cycles);
-    refill_ = release_;
+    refill_ = cycles(machine_.latency.release_cycles + kernel_.release_cycles);
+    release_ = kernel_.waits_for_math() ? cycles(kernel_.step_gap_cycles) : refill_;
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {
         refill_ += cycles(machine_.latency.handshake_cycles);
         refill_jitter_ = machine_.latency.handshake_jitter_cycles;
@@ -198,18 +198,18 @@ void TileSms::issue_alone(Picoseconds now, std::int32_t index) {
     advance(s, s.math);
     retire(done, index);
     if (s.math.step >= s.steps) return;
-    const Picoseconds handed = now + handing_over(phase_of(s, step));
-    set_free(step, handed + refill_, index);
-    permit(handed, index);
+    const Picoseconds released = kernel_.waits_for_math() ? done : now + handing_over(phase_of(s, step));
+    set_free(step, released + refill_, index);
+    permit(released, index);
 }
 
 // The CTA goes on past step k when k is issued and k-1 has retired: one step computes while the next is
-// prepared. With a single stage, k itself must have retired.
+// prepared. With a single stage, or when it waits for its math, k itself must have retired.
 void TileSms::release_if_due(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const Cursor step = s.to_release;
     const bool last = step.step + 1 >= s.steps;
-    const std::int32_t retired = step.step + (stages_ == 1 ? 1 : 0);
+    const std::int32_t retired = step.step + (stages_ == 1 || kernel_.waits_for_math() ? 1 : 0);
     if (last || step.step >= s.math.step || s.done.step < retired) return;
     advance(s, s.to_release);
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is merged, and how long does a step take, when the L2 has all that a GEMM reads? One wave of the
 // warp-specialized GEMM of gpu/kernels behind a launch like it (traces/h200/warm_gemm.csv): nothing there was
-// fitted on these rows.
+// fitted on these rows. And of Triton's (triton_steps.csv), whose step_gap_cycles is of these rows.
 #include <map>
 #include <string>
 #include <vector>
@@ -27,16 +27,28 @@ constexpr const char* kCycles = "sm__cycles_active.avg";
 struct Counted {
     double sectors = 0, cycles = 0;
 };
-// By what the launch of 64 steps has more than that of 32.
+// Launches that differ in their steps, and the kernel file's name for the kernel.
+struct Recording {
+    const char* file;
+    const char* pipeline;
+    double fewer;  // k of the shorter one
+};
+constexpr Recording kOurs{"warm_gemm.csv", "warp_specialized", 2048};
+constexpr Recording kTritons{"triton_steps.csv", "multistage", 1024};
+
+// By what the launch of more steps has more than the other one.
 struct Steps {
     Counted recorded, predicted;
 };
 
-Counted predicted(const test::RecordedCells& row, const Machine& machine) {
-    std::vector<std::string> arguments{"pipeline=warp_specialized"};
+Kernel kernel_of(const test::RecordedCells& row, const Machine& machine, const Recording& recording) {
+    std::vector<std::string> arguments{std::string("pipeline=") + recording.pipeline};
     for (const char* name : {"m", "n", "k", "bm", "bn", "stages", "warps"})
         arguments.push_back(std::string(name) + "=" + row.text(name));
-    const Kernel kernel = load_kernel("gemm", arguments, &machine);
+    return load_kernel("gemm", arguments, &machine);
+}
+
+Counted predicted(const test::RecordedCells& row, const Machine& machine, const Kernel& kernel) {
     const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
                           static_cast<std::int32_t>(kernel.tile_columns())};
     const NamedOrder order =
@@ -50,12 +62,13 @@ Counted predicted(const test::RecordedCells& row, const Machine& machine) {
 }
 
 // Of the launches with these cells.
-Steps steps(const test::Cells& cells) {
+Steps steps(const Recording& recording, const test::Cells& cells) {
     static const Machine machine = load_machine("h200");
     Steps steps;
-    for (const auto& row : test::recorded_rows("warm_gemm.csv", cells)) {
-        const double sign = row["k"] > 2048 ? 1 : -1;
-        const Counted model = predicted(row, machine);
+    for (const auto& row : test::recorded_rows(recording.file, cells)) {
+        const double sign = row["k"] > recording.fewer ? 1 : -1;
+        const Kernel kernel = kernel_of(row, machine, recording);
+        const Counted model = predicted(row, machine, kernel);
         steps.recorded.sectors += sign * row[kSectors];
         steps.recorded.cycles += sign * row[kCycles];
         steps.predicted.sectors += sign * model.sectors;
@@ -80,17 +93,45 @@ TEST_CASE("Hits merge as they do on the GPU, and a step takes as many cycles") {
         for (const char* order : {"row_major", "column_major"}) {
             INFO(shape.bm << " x " << shape.bn << ", " << shape.warps << " warps, " << shape.stages
                           << " stages, " << order);
-            const Steps s = steps({{"bm", shape.bm},
-                                   {"bn", shape.bn},
-                                   {"m", shape.m},
-                                   {"n", shape.n},
-                                   {"stages", shape.stages},
-                                   {"warps", shape.warps},
-                                   {"order", order}});
+            const Steps s = steps(kOurs, {{"bm", shape.bm},
+                                          {"bn", shape.bn},
+                                          {"m", shape.m},
+                                          {"n", shape.n},
+                                          {"stages", shape.stages},
+                                          {"warps", shape.warps},
+                                          {"order", order}});
             const double asked = 132.0 * 32 * (std::stod(shape.bm) + std::stod(shape.bn)) * 64 * 2 / 32;
             CHECK(s.predicted.sectors / asked ==
                   Approx(s.recorded.sectors / asked).margin(shape.stages == "3" ? 0.12 : 0.08));
             CHECK(s.predicted.cycles == Approx(s.recorded.cycles).epsilon(0.08));
         }
+    }
+}
+
+TEST_CASE(
+    "A step of Triton's takes its math alone with four warps, and with eight waits for the math before") {
+    if (test::left_to_plain_builds()) return;
+    struct Shape {
+        std::string n, bn, warps, stages;
+        double tolerance;
+    };
+    // With two stages a step is the whole way round of its loads: of 128 x 256 tiles 8 % too short in the
+    // model.
+    const std::vector<Shape> shapes{{"1536", "128", "4", "4", 0.03},
+                                    {"1536", "128", "8", "3", 0.03},
+                                    {"1536", "128", "8", "4", 0.03},
+                                    {"3072", "256", "8", "3", 0.03},
+                                    {"3072", "256", "8", "2", 0.10}};
+    for (const Shape& shape : shapes) {
+        INFO("128 x " << shape.bn << ", " << shape.warps << " warps, " << shape.stages << " stages");
+        const test::Cells cells{{"m", "1408"},
+                                {"n", shape.n},
+                                {"bn", shape.bn},
+                                {"warps", shape.warps},
+                                {"stages", shape.stages}};
+        const Steps s = steps(kTritons, cells);
+        INFO("recorded " << s.recorded.cycles / 16 << " cycles a step, predicted "
+                         << s.predicted.cycles / 16);
+        CHECK(s.predicted.cycles == Approx(s.recorded.cycles).epsilon(shape.tolerance));
     }
 }

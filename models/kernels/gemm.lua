@@ -49,15 +49,16 @@ function kernel(p, gpu)
     end
 
     -- SM cycles per step beside the MMA. None in a grid: with hits alone a step of 128x128x64 takes 512.0 (triton_steps.csv). In a
-    -- persistent loop of Triton's 34 (31 to 37 in the counted cycles of launches with 64 to 148 steps, static and dynamic,
-    -- traces/h200/gemm.csv and gemm_more.csv). The warp-specialized kernel, whose MMAs follow each other, takes the MMA's time: its
-    -- static launches of 128x256 tiles with 64 and with 128 steps take 2600 cycles more than their MMAs (live_groups.csv).
+    -- persistent loop of Triton's 34: launches with 64 to 148 steps take 31 to 37 more than the MMAs and what is waited for here
+    -- (traces/h200/gemm.csv, gemm_more.csv), though with hits alone it is 2 to 6. The warp-specialized kernel, whose MMAs follow each
+    -- other, takes the MMA's time: static launches of 128x256 tiles, 64 and 128 steps, take 2600 cycles more (live_groups.csv).
     local cycles = (specialized or p.mode == "grid") and 0 or 34
     -- Eight warps, both operands K-major and no persistent loop: Triton's code waits for each step's MMAs, and the next step's
-    -- begin 315 cycles after them where the data are there: with hits alone a step takes 1335 to 1344 cycles (128x256x64) and 826
-    -- to 829 (128x128x64), with three stages and with four (triton_steps.csv). Its loads leave when both warpgroups have met, 60
-    -- cycles after the math (mma_pair.csv), as late again as those of one warpgroup.
-    local waits = not specialized and p.warps == 8 and p.layout == "tn" and p.mode == "grid" and bm * bn >= 128 * 128
+    -- begin 315 cycles after them where the data are there: with hits alone a step takes 1335 to 1344 cycles (128x256x64), 826 to
+    -- 838 (128x128x64, 64x256x64) and 584 (128x128x32), with three stages and with four, but 1022 of 128x128x128, its MMAs' time
+    -- (triton_steps.csv). Its loads leave when both warpgroups have met, 60 cycles after the math (mma_pair.csv), as late again as
+    -- those of one warpgroup.
+    local waits = not specialized and p.warps == 8 and p.layout == "tn" and p.mode == "grid" and bm * bn >= 128 * 128 and bk <= 64
 
     local a_by_m, b_by_n = p.layout == "tn" or p.layout == "tt", p.layout == "tn" or p.layout == "nn"
     local A = tensor("A", a_by_m and {m, k} or {k, m}, p.dtype)

@@ -43,7 +43,7 @@ struct Steps {
 
 Kernel kernel_of(const test::RecordedCells& row, const Machine& machine, const Recording& recording) {
     std::vector<std::string> arguments{std::string("pipeline=") + recording.pipeline};
-    for (const char* name : {"m", "n", "k", "bm", "bn", "stages", "warps"})
+    for (const char* name : {"m", "n", "k", "bm", "bn", "bk", "stages", "warps"})
         arguments.push_back(std::string(name) + "=" + row.text(name));
     return load_kernel("gemm", arguments, &machine);
 }
@@ -112,18 +112,20 @@ TEST_CASE(
     "A step of Triton's takes its math alone with four warps, and with eight waits for the math before") {
     if (test::left_to_plain_builds()) return;
     struct Shape {
-        std::string n, bn, warps, stages;
+        std::string n, bn, bk, warps, stages;
         double tolerance;
     };
     // With two stages a step is the whole way round of its loads: of 128 x 256 tiles 8 % too short in the
     // model.
-    const std::vector<Shape> shapes{{"1536", "128", "4", "4", 0.03},
-                                    {"1536", "128", "8", "3", 0.03},
-                                    {"1536", "128", "8", "4", 0.03},
-                                    {"3072", "256", "8", "3", 0.03},
-                                    {"3072", "256", "8", "2", 0.10}};
+    const std::vector<Shape> shapes{
+        {"1536", "128", "64", "4", "4", 0.03},  {"1536", "128", "64", "8", "3", 0.03},
+        {"1536", "128", "64", "8", "4", 0.03},  {"1536", "128", "32", "8", "4", 0.05},
+        {"1536", "128", "128", "8", "3", 0.03}, {"3072", "256", "64", "8", "3", 0.03},
+        {"3072", "256", "64", "8", "2", 0.10},
+    };
     for (const Shape& shape : shapes) {
-        INFO("128 x " << shape.bn << ", " << shape.warps << " warps, " << shape.stages << " stages");
+        INFO("128 x " << shape.bn << " x " << shape.bk << ", " << shape.warps << " warps, " << shape.stages
+                      << " stages");
         const test::Cells cells{{"m", "1408"},
                                 {"n", shape.n},
                                 {"bn", shape.bn},

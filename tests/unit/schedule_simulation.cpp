@@ -217,6 +217,18 @@ TEST_CASE("A stage is refilled when the next step is issued, whoever issues the 
     CHECK(run(machine, kernel, {0}, lanes(1)).time == from_ns(9 * kFirstLineNs + 9 * 30 + 8 * 20 + 10));
 }
 
+TEST_CASE("A loop that waits for its math begins a step a gap after it, and loads after it") {
+    const Machine machine = load_machine("tiny");
+    Kernel kernel = test::one_cta(20, 500, 3);  // long steps: after the first line no data are waited for
+    kernel.step_gap_cycles = 70;
+    CHECK(static_cast<double>(run(machine, kernel, {0}, lanes(1)).time) / kPsPerNs ==
+          Approx(kFirstLineNs + 20 * 500 + 19 * 70).margin(0.01));
+    // Ten steps of 10 cycles with two stages: each waits for its line, which leaves 30 cycles after the math.
+    kernel = test::one_cta(10, 10, 2, 0, 2);
+    kernel.step_gap_cycles = 1;
+    CHECK(run(machine, kernel, {0}, lanes(1)).time == from_ns(10 * (kFirstLineNs + 10) + 9 * 30));
+}
+
 TEST_CASE("How long the producer takes to hear of a stage is uniform about its mean, step by step") {
     // As above: the last load waits for eight of them one after the other, so that the sum of as many shows.
     Machine machine = load_machine("tiny");

@@ -89,6 +89,8 @@ public:
     void set_cycle(double picoseconds, Picoseconds now) {
         cycle_ = picoseconds * clocks_.cycle(static_cast<std::size_t>(number_), now);
     }
+    // In picoseconds, of this GPC.
+    double cycle() const { return cycle_; }
 
     // What it asked of each lane since it was last asked: handed over for as many empty lists.
     void swap_requests(std::vector<std::vector<Request>>& empty) { requests_.swap(empty); }

@@ -194,7 +194,7 @@ bool Simulation::all_idle() const {
 
 void Simulation::show_issued() {
     for (auto& gpc : gpcs_) {
-        if (!gpc->issued().empty()) sink_->issued(now_, cycle_ps_, gpc->issued());
+        if (!gpc->issued().empty()) sink_->issued(now_, gpc->cycle(), gpc->issued());
         gpc->issued().clear();
     }
 }

@@ -242,7 +242,8 @@ TEST_CASE("The tile engine keeps no trace and says so") {
 
 // Aimed at: DRAM fill within 1 %, hit rate within 1.5 points, which launches well inside or well beyond the
 // L2 reach. Slices that are full, which the tile engine does not have, make row_major's fills 6 % and hit
-// rates up to 1.7 points other; near the L2's capacity the sets decide: docs/performance.md.
+// rates up to 1.7 points other; near the L2's capacity the sets decide: docs/performance.md. Times are 3 to 4
+// % longer than the lines' where these are bound by their math: boxes wait a little longer.
 TEST_CASE("The tile engine predicts what the line engine does") {
     if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
@@ -255,9 +256,9 @@ TEST_CASE("The tile engine predicts what the line engine does") {
     for (const Compared& c : {
              Compared{{"m=2048", "n=2048", "k=2048"}, "group_m:8", 1, 5, 25, 1},
              Compared{{"m=2048", "n=2048", "k=2048"}, "row_major", 1, 7, 60, 1},
-             Compared{{"m=8192", "n=4096", "k=8192"}, "group_m:8", 1, 3.5, 25, 4},
-             Compared{{"m=8192", "n=4096", "k=8192"}, "row_major", 7, 4, 25, 4},
-             Compared{{"m=8192", "n=4096", "k=8192"}, "hilbert", 1, 3, 25, 4},
+             Compared{{"m=8192", "n=4096", "k=8192"}, "group_m:8", 1, 4, 25, 4},
+             Compared{{"m=8192", "n=4096", "k=8192"}, "row_major", 7, 4.5, 25, 4},
+             Compared{{"m=8192", "n=4096", "k=8192"}, "hilbert", 1, 3.5, 25, 4},
              Compared{{"m=8192", "n=4096", "k=8192", "mode=static"}, "group_m:8", 1, 3, 25, 4},
          }) {
         INFO(std::accumulate(c.arguments.begin(), c.arguments.end(), std::string()) << " " << c.order);

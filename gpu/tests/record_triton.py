@@ -7,8 +7,8 @@
 
 writes FILE.csv in the form of traces/h200/schedules.csv, a run for each launch, and says what the launches took. -: no
 file, and two launches of a kernel without stamps, to be counted; with ncu's --cache-control none the second one finds
-what the first one left in the L2 (traces/h200/triton_steps.csv). A CTA (of a persistent launch: a tile) begins with its first
-instruction and ends when the store of its tile has been issued and waited for; both are times of the GPU's timer,
+what the first one left in the L2 (traces/h200/triton_steps.csv). A CTA (of a persistent launch: a tile) begins with its
+first instruction and ends when the store of its tile has been issued and waited for; both are times of the GPU's timer,
 which ticks each 32 ns. Needs PyTorch and Triton 3.6, which l2lens itself does not.
 """
 import csv
@@ -20,7 +20,7 @@ import triton.language as tl
 from triton.language.extra.cuda import globaltimer, smid
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-SMS = 132
+SMS = 132  # of an H100 or H200: as many CTAs has a persistent launch
 STAMPS = 4  # first instruction, end of the math, end of the store, SM
 
 

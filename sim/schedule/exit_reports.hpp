@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the place of a CTA that has left is free to the next one. A grid's dispatcher comes to the GPCs in
 // turn and hears at once of all that have left one since it came last, so CTAs of a GPC that end together are
-// followed by launches that follow each other (traces/h200/gemm_schedules*.csv: launch ids of one tick of the
-// clock are sorted by GPC, ids follow ends that are 64 ns apart, and no tile's CTA overtakes another by
-// more). A persistent CTA goes on by itself, a moment sooner or later.
+// followed by launches that follow each other. On an H200 launch ids follow exits that are 64 ns apart and
+// more; those of one tick of the clock, 32 ns, go GPC by GPC (traces/h200/triton_schedules.csv,
+// gemm_schedules_128x128.csv). A persistent CTA goes on by itself, a moment sooner or later.
 #pragma once
 
 #include "base/random.hpp"
@@ -24,7 +24,7 @@ public:
     Picoseconds heard(Picoseconds left, int gpc, RandomStream& random) const {
         if (round_ == 0) return left + from_ns(jitter_ns_ * random.uniform());
         const Picoseconds turn = round_ * gpc / gpcs_;
-        const Picoseconds late = (left - turn) % round_;
+        const Picoseconds late = (left - turn) % round_;  // below 0 before the GPC's first turn
         return late > 0 ? left + round_ - late : left - late;
     }
 

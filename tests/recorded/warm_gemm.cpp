@@ -27,6 +27,7 @@ constexpr const char* kCycles = "sm__cycles_active.avg";
 struct Counted {
     double sectors = 0, cycles = 0;
 };
+
 // Launches that differ in their steps, and the kernel file's name for the kernel.
 struct Recording {
     const char* file;

@@ -389,6 +389,7 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
     check(kernel_text("cluster = 2"), "cluster must be CTAs along the two ordered axes");
     check(kernel_text("prologue_ns = -1"), "prologue_ns must be a number from 0");
     check(kernel_text("epilogue_jitter_ns = -1"), "epilogue_jitter_ns must be a number from 0");
+    check(kernel_text("step_gap_cycles = -1"), "step_gap_cycles must be a number from 0");
     check(kernel_text("pace_spread = -0.1"), "pace_spread must be a number from 0");
     check(kernel_text("fences_per_tile = -1"), "fences_per_tile must be a number from 0");
     check(kernel_text("fences_per_cta = 'one'"), "fences_per_cta must be a number from 0");

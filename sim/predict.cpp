@@ -32,12 +32,6 @@ constexpr int kFewestLanes = 3;
 // with 1/16 and 42 % with 1/4; an H200 counted 41, and so do all slices.
 constexpr int kCoarsestOfSharedSms = 4;
 
-int checked_residency(const Machine& machine, const Kernel& kernel, Mode mode) {
-    const int resident = ctas_per_sm(kernel.resources, machine);
-    if (resident == 0) throw BadInput(kernel.name + ": " + why_no_cta_fits(kernel.resources, machine));
-    return mode == Mode::Grid ? resident : 1;  // persistent kernels launch one CTA per SM
-}
-
 double requested_lines(const Work& work) {
     double bytes = 0;
     for (std::size_t w = 0; w < work.walks(); ++w) {
@@ -64,7 +58,7 @@ struct PreparedKernel::Parts {
           kernel(k),
           mode(launched),
           engine(e),
-          resident(checked_residency(m, k, launched)),
+          resident(resident_ctas(m, k, launched)),
           map(m),
           all_lanes(map.lanes(), map.lanes()),
           work(k, map, all_lanes) {}
@@ -284,8 +278,14 @@ std::int32_t program_of(const Kernel& kernel, std::int64_t tile) {
 
 }  // namespace
 
+int resident_ctas(const Machine& machine, const Kernel& kernel, Mode mode) {
+    const int resident = ctas_per_sm(kernel.resources, machine);
+    if (resident == 0) throw BadInput(kernel.name + ": " + why_no_cta_fits(kernel.resources, machine));
+    return mode == Mode::Grid ? resident : 1;  // persistent kernels launch one CTA per SM
+}
+
 NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSequence& sequence,
-                     const Machine& machine) {
+                     const Machine& machine, Mode mode) {
     const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
                          static_cast<std::int32_t>(kernel.tile_columns())};
     NamedOrder order{name, {}, check_order(sequence, grid), {}, {}};
@@ -293,8 +293,7 @@ NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSe
         throw BadInput("order '" + name + "' is not a bijection on " + std::to_string(grid.rows) + "x" +
                        std::to_string(grid.columns) + " tiles: " + order.check.describe());
     }
-    const auto wave =
-        static_cast<std::int64_t>(machine.sms.size()) * std::max(ctas_per_sm(kernel.resources, machine), 1);
+    const auto wave = static_cast<std::int64_t>(machine.sms.size()) * resident_ctas(machine, kernel, mode);
     const std::int64_t outer_tiles = kernel.outer_tiles();
     const bool outer_fastest = outer_tiles > 1 && split_outer(name).outer_fastest;
     order.footprint = wave_footprint(sequence, outer_fastest ? ceil_div(wave, outer_tiles) : wave);

@@ -81,7 +81,11 @@ struct Prediction {
 // Spreads a 2-D order over the kernel's whole grid: the axes before the last two are outer loops, slowest
 // first. Throws BadInput, naming the lost, doubled and stray tiles, when the order is not a bijection.
 NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSequence& sequence,
-                     const Machine& machine);
+                     const Machine& machine, Mode mode = Mode::Grid);
+
+// CTAs of the kernel that run on an SM at once: as many as fit, of a persistent launch one. Throws BadInput
+// when none fits.
+int resident_ctas(const Machine& machine, const Kernel& kernel, Mode mode);
 
 // What all orders of a kernel on a machine share: made once, then read by every prediction, on any thread.
 // Machine and kernel must outlive it.

@@ -90,16 +90,16 @@ std::vector<Launch> plan_launches(const LiveArguments& arguments, const std::vec
     const Words orders = arguments.orders.empty() ? Words{"common"} : arguments.orders;
     std::vector<Launch> launches;
     for (const Mode mode : modes) {
-        const Kernel kernel =
-            load_launched(arguments.kernel, as_words(shape.params), std::string(mode_name(mode)), machine)
-                .kernel;
+        const LaunchedKernel launched =
+            load_launched(arguments.kernel, as_words(shape.params), std::string(mode_name(mode)), machine);
+        const Kernel& kernel = launched.kernel;
         if (kernel.outer_tiles() != shape.outer || kernel.tile_rows() != shape.band().rows ||
             kernel.tile_columns() != shape.band().columns) {
             throw BadInput(arguments.kernel +
                            ": the model's kernel has another tile grid than the one on the GPU");
         }
         for (const NamedOrder& order :
-             named_orders(orders, machine, kernel, [&](const std::string& text) { output.note(text); })) {
+             named_orders(orders, machine, launched, [&](const std::string& text) { output.note(text); })) {
             if (order.name == "random") throw BadInput("--order random: say which, as in random:1");
             launches.push_back({order.name, mode, tiles_of(order, shape.grid.columns)});
         }

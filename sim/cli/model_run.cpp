@@ -97,20 +97,21 @@ LaunchedKernel load_sequence(const std::vector<std::string>& words, const std::s
     return std::move(*sequence);
 }
 
-OrderContext order_context(const Machine& machine, const Kernel& kernel) {
+OrderContext order_context(const Machine& machine, const Kernel& kernel, Mode mode) {
     OrderContext context;
     context.sms = static_cast<int>(machine.sms.size());
     if (machine.l2.private_partitions || machine.partitions > 2) context.xcds = machine.partitions;
     context.cluster_rows = kernel.cluster[0];
     context.cluster_columns = kernel.cluster[1];
-    context.wave = std::int64_t{context.sms} * std::max(ctas_per_sm(kernel.resources, machine), 1);
+    context.wave = std::int64_t{context.sms} * resident_ctas(machine, kernel, mode);
     return context;
 }
 
-TileSequence order_of_plane(const std::string& name, const Machine& machine, const Kernel& kernel) {
+TileSequence order_of_plane(const std::string& name, const Machine& machine, const Kernel& kernel,
+                            Mode mode) {
     const GridShape tiles = grid_of(kernel);
     const ClusterShape cluster{kernel.cluster[0], kernel.cluster[1]};
-    OrderContext context = order_context(machine, kernel);
+    OrderContext context = order_context(machine, kernel, mode);
     SharedPieces shared;
     if (follows_from_kernel(name)) {
         shared = shared_pieces(kernel);
@@ -124,27 +125,27 @@ TileSequence order_of_plane(const std::string& name, const Machine& machine, con
 
 namespace {
 
-NamedOrder order_of_launch(const std::string& name, const Machine& machine, const Kernel& kernel) {
-    return over_grid(kernel, name, order_of_plane(name, machine, kernel), machine);
+NamedOrder order_of_launch(const std::string& name, const Machine& machine, const Kernel& kernel, Mode mode) {
+    return over_grid(kernel, name, order_of_plane(name, machine, kernel, mode), machine, mode);
 }
 
 }  // namespace
 
-NamedOrder named_order(const std::string& name, const Machine& machine, const Kernel& kernel) {
-    NamedOrder order = order_of_launch(name, machine, kernel);
-    for (const Kernel& next : kernel.then)
-        order.then.push_back(order_of_launch(name, machine, next).tile_of_launch);
+NamedOrder named_order(const std::string& name, const Machine& machine, const LaunchedKernel& launched) {
+    NamedOrder order = order_of_launch(name, machine, launched.kernel, launched.mode);
+    for (const Kernel& next : launched.kernel.then)
+        order.then.push_back(order_of_launch(name, machine, next, launched.mode).tile_of_launch);
     return order;
 }
 
 std::vector<NamedOrder> named_orders(const std::vector<std::string>& arguments, const Machine& machine,
-                                     const Kernel& kernel,
+                                     const LaunchedKernel& launched,
                                      const std::function<void(const std::string&)>& note) {
     std::vector<NamedOrder> orders;
     for (const std::string& name : split_order_list(arguments)) {
         throw_if_interrupted();
         try {
-            orders.push_back(named_order(name, machine, kernel));
+            orders.push_back(named_order(name, machine, launched));
         } catch (const BadInput& error) {
             if (!came_with_a_list(name, arguments)) throw;
             note(std::string("left out: ") + error.what());

@@ -33,18 +33,18 @@ LaunchedKernel load_sequence(const std::vector<std::string>& words, const std::s
 GridShape grid_of(const Kernel& kernel);
 
 // What an order may know of the launch, but for what CTAs read.
-OrderContext order_context(const Machine& machine, const Kernel& kernel);
+OrderContext order_context(const Machine& machine, const Kernel& kernel, Mode mode);
 
 // An order by any name, over the plane, the clusters of the kernel as they are launched.
-TileSequence order_of_plane(const std::string& name, const Machine& machine, const Kernel& kernel);
+TileSequence order_of_plane(const std::string& name, const Machine& machine, const Kernel& kernel, Mode mode);
 
 // The same over the kernel's grid. Throws BadInput when it is unknown or not a bijection.
-NamedOrder named_order(const std::string& name, const Machine& machine, const Kernel& kernel);
+NamedOrder named_order(const std::string& name, const Machine& machine, const LaunchedKernel& launched);
 
 // The orders of `--order`. Of the lists `common` and `all`, orders that cannot cover this grid are left out,
 // and `note` is told.
 std::vector<NamedOrder> named_orders(const std::vector<std::string>& arguments, const Machine& machine,
-                                     const Kernel& kernel,
+                                     const LaunchedKernel& launched,
                                      const std::function<void(const std::string&)>& note);
 
 // Predicts each order; many orders run side by side, few spread over the threads. The results are the same

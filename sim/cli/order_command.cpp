@@ -44,8 +44,8 @@ OrderReport report_of_kernel(const Arguments& arguments, const Machine& machine,
     if (words.empty()) throw BadInput("--kernel: name a kernel, as in --kernel 'gemm m=4096'");
     const LaunchedKernel launched = load_sequence(words, "", machine, quiet);
     return describe_order(arguments.order, grid_of(launched.kernel),
-                          order_of_plane(arguments.order, machine, launched.kernel),
-                          order_context(machine, launched.kernel));
+                          order_of_plane(arguments.order, machine, launched.kernel, launched.mode),
+                          order_context(machine, launched.kernel, launched.mode));
 }
 
 // Reads the arguments and describes the order on the grid.

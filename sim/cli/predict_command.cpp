@@ -113,7 +113,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const std::vector<std::string> order_names =
         arguments.orders.empty() ? std::vector<std::string>{"common"} : arguments.orders;
     const std::vector<NamedOrder> orders =
-        named_orders(order_names, machine, kernel, [&](const std::string& text) { output.note(text); });
+        named_orders(order_names, machine, launched, [&](const std::string& text) { output.note(text); });
 
     const std::optional<KernelLines> lines = watched_lines(arguments, kernel);
     if (lines) options.details = &*lines;

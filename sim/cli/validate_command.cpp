@@ -80,10 +80,11 @@ void predict_row(ValidationRow& row, const RecordedRun* run, const Machine& mach
                  Executor& executor) try {
     std::vector<std::string> params;
     for (const auto& [name, value] : row.recorded.params) params.push_back(name + "=" + value);
-    const auto [kernel, mode] =
+    const LaunchedKernel launched =
         load_launched(row.recorded.kernel, params, std::string(mode_name(row.recorded.mode)), machine);
-    options.mode = mode;
-    const NamedOrder order = named_order(row.recorded.order, machine, kernel);
+    const Kernel& kernel = launched.kernel;
+    options.mode = launched.mode;
+    const NamedOrder order = named_order(row.recorded.order, machine, launched);
     Prediction prediction = predict(machine, kernel, order, options, executor);
     row.predicted = std::move(prediction.counters);
     row.standard_errors = std::move(prediction.standard_errors);

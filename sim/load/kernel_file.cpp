@@ -10,6 +10,7 @@
 #include "base/bytes_text.hpp"
 #include "base/error.hpp"
 #include "kernel/box_lines.hpp"
+#include "kernel/clusters.hpp"
 #include "kernel/residency.hpp"
 #include "load/lua_kernel.hpp"
 #include "load/model_path.hpp"
@@ -276,6 +277,7 @@ KernelDescription describe_kernel(const std::string& name_or_path) {
 Kernel load_kernel(const std::string& name_or_path, const std::vector<std::string>& arguments,
                    const Machine* machine, const LoadProgress& progress) {
     Kernel kernel = KernelFile(name_or_path).load(arguments, machine, progress);
+    check_clusters(kernel);
     layout_tensors(kernel);
     return kernel;
 }

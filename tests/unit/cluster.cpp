@@ -2,6 +2,7 @@
 // Do clusters launch, share and finish together, and ask for what multicast leaves of the traffic?
 #include "order/cluster.hpp"
 
+#include "kernel/clusters.hpp"
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
 #include "load/user_order.hpp"
@@ -82,4 +83,18 @@ TEST_CASE("Clusters at the edge of the grid run with the CTAs there are") {
     CHECK(odd.time_ns > 0);
     // 9 x 8 tiles: whole clusters halve their loads, the five at the lower edge share A only.
     CHECK(odd.counters.at("lts__t_sectors_op_write.sum") >= 1100.0 * 900 * 2 / 32);
+}
+
+TEST_CASE("CTAs of a cluster that have different numbers of steps are refused, which would wait for ever") {
+    Kernel kernel = load_kernel("gemm", {"m=512", "n=512", "k=512", "cluster_m=2"});
+    CHECK_NOTHROW(check_clusters(kernel));
+    kernel.programs[4].phases[0].count -= 1;  // row 1, column 0 of 4 x 4
+    CHECK_THROWS_WITH(
+        check_clusters(kernel),
+        "gemm: tile (1, 0) has 8 steps and tile (0, 0) of its cluster 9; CTAs of a cluster must "
+        "have as many");
+    kernel.programs[4].phases.clear();  // a no-op receives nothing
+    CHECK_THROWS_WITH(check_clusters(kernel),
+                      "gemm: tile (0, 0) has a box with multicast = 2 along rows, where 1 of its cluster's "
+                      "CTAs run; multicast must be 1 or their number");
 }

@@ -333,7 +333,7 @@ void Lane::on_home_lookup(Picoseconds now, const Action& action) {
     events_[Event::FabricReadSectors] += static_cast<std::uint64_t>(sectors);
     home.sectors += static_cast<std::uint64_t>(sectors);
     const Picoseconds looked_up = take_turn(home.tag_free, now, t_.tag);
-    const SectorCache::Found found = look_up(looked_up, home, access.set, access.line);
+    const SectorCache::Found found = look_up(looked_up, home, access.set, access.line, access.priority);
     SectorCache::Line& line = home.cache.at(found.way);
     const auto missing = static_cast<SectorMask>(access.sectors & ~line.valid);
     const auto missed = static_cast<std::uint64_t>(count(missing));
@@ -466,6 +466,12 @@ SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, std::uint32_t se
     const SectorCache::Found found = slice.cache.find_or_allocate(set, line, priority);
     write_back(now, slice, found.written_back);
     return found;
+}
+
+Picoseconds Lane::drained() const {
+    Picoseconds last = 0;
+    for (const Slice& slice : slices_) last = std::max(last, slice.dram_free);
+    return last;
 }
 
 void Lane::write_back(Picoseconds now, Slice& slice, SectorMask sectors) {

@@ -60,6 +60,8 @@ public:
     // From now on data leaves for GPC i no earlier than from[i].
     void hold_back(const std::vector<Picoseconds>& from) { leaves_from_ = from; }
     bool idle() const { return wheel_.empty(); }
+    // When DRAM is through with all that it has been given so far.
+    Picoseconds drained() const;
 
     // Data that has left for a GPC.
     struct Sent {

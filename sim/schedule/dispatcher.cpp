@@ -32,11 +32,12 @@ bool all_run(std::span<const std::int32_t> tiles) {
 }  // namespace
 
 Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> launches, Mode mode,
-                       int ctas_per_sm, int cluster, const LaunchSchedule* recorded)
+                       int ctas_per_sm, int cluster, std::uint64_t seed, const LaunchSchedule* recorded)
     : launches_(launches),
       mode_(mode),
       ctas_per_sm_(ctas_per_sm),
       cluster_(cluster),
+      seed_(seed),
       gap_(from_ns(mode == Mode::Grid ? machine.launch.cta_gap_ns : machine.launch.persistent_gap_ns)),
       start_jitter_(mode == Mode::Grid ? from_ns(machine.launch.start_jitter_ns) : 0),
       stagger_(from_ns(machine.launch.stagger_ns)),
@@ -89,8 +90,11 @@ void Dispatcher::form_gangs(const Machine& machine) {
         partition_of_gang_.push_back(first.partition);
     }
     if (!machine.launch.round_robin || mode_ != Mode::Grid) return;
-    for (int partition = 0; partition < machine.partitions; ++partition)
-        next_of_partition_.push_back(partition);
+    next_of_partition_.assign(static_cast<std::size_t>(machine.partitions), -1);
+    for (int partition = 0; partition < machine.partitions; ++partition) {
+        if (std::ranges::count(partition_of_gang_, partition) > 0)
+            next_of_partition_[static_cast<std::size_t>(partition)] = dealt_to_++;
+    }
 }
 
 // The first CTA of the cluster that is none of the no-ops stands for it.
@@ -234,7 +238,9 @@ Picoseconds Dispatcher::start_time(std::int64_t cluster, const FreePlace& free) 
 Picoseconds Dispatcher::gap_after(Picoseconds exit, std::int32_t place) const {
     if (start_jitter_ == 0) return gap_;
     const int gpc = gpc_of_gang_[static_cast<std::size_t>(place / ctas_per_sm_)];
-    RandomStream random(static_cast<std::uint64_t>(exit), static_cast<std::uint64_t>(gpc));
+    // What leaves a GPC at one moment draws alike.
+    RandomStream random(static_cast<std::uint64_t>(exit) ^ seed_ * 0x9E3779B97F4A7C15ull,
+                        static_cast<std::uint64_t>(gpc));
     return gap_ + static_cast<Picoseconds>(random.uniform() * static_cast<double>(start_jitter_));
 }
 
@@ -264,7 +270,7 @@ std::int64_t Dispatcher::next_cluster(std::int32_t place) {
         const auto gang = static_cast<std::size_t>(place / ctas_per_sm_);
         std::int64_t& next = next_of_partition_[static_cast<std::size_t>(partition_of_gang_[gang])];
         const std::int64_t cluster = next < total ? next : -1;
-        next += std::ssize(next_of_partition_);
+        next += dealt_to_;
         return cluster;
     }
     return next_ < total ? next_++ : -1;

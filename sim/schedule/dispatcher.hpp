@@ -51,7 +51,7 @@ public:
     // launch id that has a tile and outlives the dispatcher, places and times are its; of a cluster, those of
     // its first CTA.
     Dispatcher(const Machine& machine, std::span<const std::int32_t> launches, Mode mode, int ctas_per_sm,
-               int cluster, const LaunchSchedule* recorded = nullptr);
+               int cluster, std::uint64_t seed = 0, const LaunchSchedule* recorded = nullptr);
 
     // The launch begins at `now`.
     std::vector<Start> first_wave(Picoseconds now = 0);
@@ -65,6 +65,8 @@ public:
 
     // CTAs launched so far, no-op ones included.
     std::int64_t launched() const { return launched_; }
+    // Has all been launched? A recorded schedule leaves out clusters of nothing but no-op CTAs.
+    bool all_launched() const { return recorded_ != nullptr || launched_ == std::ssize(launches_); }
 
 private:
     // Neighbouring SMs of a GPC that hold a cluster.
@@ -103,6 +105,7 @@ private:
     Mode mode_;
     int ctas_per_sm_;
     int cluster_;
+    std::uint64_t seed_;
     Picoseconds gap_;
     Picoseconds start_jitter_;
     Picoseconds launched_at_ = 0;
@@ -118,7 +121,8 @@ private:
     std::int64_t next_ = 0;
     std::vector<int> gpc_of_gang_;
     std::vector<int> partition_of_gang_;
-    std::vector<std::int64_t> next_of_partition_;  // dealt in turn; else empty
+    std::vector<std::int64_t> next_of_partition_;  // dealt in turn to those with a gang; else empty
+    std::int64_t dealt_to_ = 0;                    // partitions with a gang
     std::int64_t launched_ = 0;
     std::priority_queue<FreePlace, std::vector<FreePlace>, std::greater<>> free_;
 };

@@ -187,9 +187,9 @@ void Gpc::land(std::int32_t index, int ring, Picoseconds now, const Action& answ
         answer.sectors == kSectorsPerLine ? 1 : static_cast<double>(answer.sectors) / kSectorsPerLine;
     sm.port_free = std::max(sm.port_free, now) + cycles(stage.in_sm * part);
     stage.ready = std::max({stage.ready, sm.port_free, answer.settled});
-    if (--stage.missing == 0 && s.waiting && s.math.step % kernel_.stages == ring) {
-        push(stage.ready, Kind::StageReady, index);
-    }
+    if (--stage.missing > 0) return;
+    sampled_.took(stage.ready - stage.sent);
+    if (s.waiting && s.math.step % kernel_.stages == ring) push(stage.ready, Kind::StageReady, index);
 }
 
 void Gpc::begin(Picoseconds now, std::int32_t index) {
@@ -367,14 +367,19 @@ void Gpc::open_stage(Picoseconds now, std::int32_t index) {
 void Gpc::close_stage(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     Stage& stage = s.stages[ring_of(s.load)];
+    const auto sm = static_cast<std::size_t>(sm_of(index));
+    stage.sent = sm_state_[sm].engine.free();
     s.uncharged += stage.requests;
     if (stage.missing > 0) {
-        weigh(stage, static_cast<float>(s.uncharged) / static_cast<float>(stage.missing));
+        weigh(stage, s.uncharged / static_cast<float>(stage.missing));
         s.uncharged = 0;
-    } else if (stage.requests > 0) {  // a small box none of whose lines is in the sample: a hit's latency
-        const auto sm = static_cast<std::size_t>(sm_of(index));
-        stage.ready =
-            sm_state_[sm].engine.free() + 2 * wires_[sm].latency + cycles(machine_.latency.load_issue_cycles);
+    } else if (stage.in_sample == 0 &&
+               stage.requests > 0) {  // small boxes, none of whose lines is in the sample
+        if (sampled_.latency == 0)
+            sampled_.latency = 2 * wires_[sm].latency + cycles(machine_.latency.load_issue_cycles);
+        stage.ready = std::max(stage.ready, stage.sent + sampled_.latency);
+    } else if (stage.ready > now) {  // the L1 had all of it
+        sampled_.took(stage.ready - stage.sent);
     }
     if (s.waiting && stage.missing == 0 && s.math.step == s.load.step) {
         push(stage.ready, Kind::StageReady, index);

@@ -118,12 +118,31 @@ private:
 
     struct Stage {
         std::int32_t missing = 0;    // lines that have not landed
-        std::uint32_t requests = 0;  // lines, the ones that are not simulated included
+        std::int32_t in_sample = 0;  // lines of its boxes
+        float requests = 0;          // lines that the L1 has not, the ones that are not simulated included
         float weight = 1;            // lines that a simulated line of this stage stands for
         Picoseconds turn = 0;        // of one simulated whole line at the GPC's port
         double in_sm = 0;            // cycles of one at the SM's port
         Picoseconds free_from = 0;   // for the loads of its next step
+        Picoseconds sent = 0;        // its loads have left the SM
         Picoseconds ready = 0;
+    };
+
+    // What becomes of boxes with lines in the sample, in the mean of late: those of the others fare alike.
+    struct Sampled {
+        Picoseconds latency = 0;  // from the last load to a step's last line
+        double l1_lines = 0;      // that plain loads looked up in the L1
+        double l1_passed = 0;     // and that it passed on
+
+        void took(Picoseconds time) {
+            constexpr Picoseconds kOfLate = 16;  // steps
+            latency += (time - latency) / kOfLate;
+        }
+        void met(int lines, int passed) {
+            l1_lines += lines;
+            l1_passed += passed;
+        }
+        double passed() const { return l1_lines > 0 ? l1_passed / l1_lines : 1; }
     };
 
     // A persistent CTA that loads across tiles keeps counting steps from one to the next.
@@ -143,7 +162,7 @@ private:
         bool waiting = false;        // for a stage
         ClusterPlace cluster;
         // Lines of boxes none of which is simulated: the next simulated ones take their turns at the port.
-        std::uint32_t uncharged = 0;
+        float uncharged = 0;          // requests that no simulated line has stood for yet
         int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on
         std::int64_t released = 0;    // steps whose successors have been told so
@@ -244,6 +263,7 @@ private:
     std::vector<Draw> draws_;
     bool observed_ = false;
     std::vector<BoxIssue> issued_;
+    Sampled sampled_;
     RandomStream random_;
     Demand demand_;
 };

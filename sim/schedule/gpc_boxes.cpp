@@ -35,15 +35,15 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
         }
         const std::int32_t simulated = send(start, sm, walk, s.load.in_phase, prototype);
         // What the L1 answered for the simulated lines it answered for as many of the others.
-        const auto in_sample = static_cast<std::uint32_t>(lines.step(s.load.in_phase).size());
-        const std::uint32_t left =
-            in_sample == static_cast<std::uint32_t>(simulated)
-                ? lines.requests[k]
-                : static_cast<std::uint32_t>(std::uint64_t{lines.requests[k]} *
-                                             static_cast<std::uint64_t>(simulated) / in_sample);
+        const auto in_sample = static_cast<std::int32_t>(lines.step(s.load.in_phase).size());
+        const bool plain = !l1_.empty() && box.path == Path::Load;
+        if (plain) sampled_.met(in_sample, simulated);
+        const double passed = in_sample > 0 ? static_cast<double>(simulated) / in_sample : sampled_.passed();
+        const auto left = static_cast<float>(plain ? passed * lines.requests[k] : lines.requests[k]);
         const auto expect = [&](std::int32_t receiver) {
             Stage& stage = slot(receiver).stages[static_cast<std::size_t>(ring)];
             stage.missing += simulated;
+            stage.in_sample += in_sample;
             stage.requests += left;
             stage.ready = std::max(stage.ready, l1_ready_);
         };

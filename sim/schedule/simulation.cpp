@@ -2,6 +2,7 @@
 #include "schedule/simulation.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/error.hpp"
 
@@ -99,8 +100,9 @@ void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, R
         sink_->begin(*work_, sample_);
         sink_->launched(lanes_);
     }
-    dispatcher_ = std::make_unique<Dispatcher>(machine_, launch.launches, options_.mode, launch.ctas_per_sm,
-                                               launch.kernel->ctas_of_cluster(), options_.schedule);
+    dispatcher_ =
+        std::make_unique<Dispatcher>(machine_, launch.launches, options_.mode, launch.ctas_per_sm,
+                                     launch.kernel->ctas_of_cluster(), options_.seed, options_.schedule);
     last_exit_ = now_;
     cycles_ = 0;
     activity_.emplace(machine_.sms.size());
@@ -118,9 +120,14 @@ void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, R
         }
         if (options_.stop_requested && options_.stop_requested()) throw Interrupted();
     }
+    if (!dispatcher_->all_launched() || running_ctas_ > 0)
+        throw std::logic_error("the launch stopped before its last CTA");
     for (const auto& gpc : gpcs_) demand_ += gpc->demand();
     launched_before_ += std::ssize(launch.launches);
-    time_ += last_exit_ - launched_at_;
+    // What was written has to leave the L2 at the rate at which DRAM takes it.
+    Picoseconds end = last_exit_;
+    for (const auto& lane : lanes_) end = std::max(end, lane->drained());
+    time_ += end - launched_at_;
     active_cycles_ += activity_->mean() * cycles_ / static_cast<double>(now_ - launched_at_);
 }
 
@@ -217,6 +224,7 @@ void Simulation::refill() {
     }
     if (exits.empty()) return;
     for (const Exit& exit : exits) {
+        --running_ctas_;
         last_exit_ = std::max(last_exit_, exit.finished);
         activity_->ended(sm_of(exit.slot), exit.finished);
         if (options_.record_schedule)
@@ -228,6 +236,7 @@ void Simulation::refill() {
 
 void Simulation::start(std::span<const Start> starts) {
     for (const Start& s : starts) {
+        ++running_ctas_;
         work_->acquire(s.tile);
         if (s.next >= 0) work_->acquire(s.next);
         activity_->began(sm_of(s.slot), s.time);

@@ -123,6 +123,7 @@ private:
     Picoseconds launched_at_ = 0;
     Picoseconds last_exit_ = 0;
     std::int64_t windows_ = 0;
+    std::int64_t running_ctas_ = 0;
     std::int64_t launched_before_ = 0;  // CTAs of the launches before this one
     double cycle_ps_ = 0;
     // Of all launches so far, less the one that warms the L2.

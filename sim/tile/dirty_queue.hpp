@@ -16,6 +16,8 @@ public:
         units_.push_back(unit);
         waiting_ += sectors;
     }
+    // A unit of them waits again with sectors that had been written back.
+    void put_back(std::uint32_t sectors) { waiting_ += sectors; }
     // A unit of them was let go of and written back.
     void remove(std::uint32_t sectors) { waiting_ -= sectors; }
 

@@ -24,6 +24,10 @@ std::size_t most_boxes_of_a_step(const Work& work) {
 
 }  // namespace
 
+std::size_t boxes_on_their_way(const Work& work) {
+    return static_cast<std::size_t>(work.kernel().stages) * most_boxes_of_a_step(work);
+}
+
 TileCtas::TileCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
                    Mode mode, int ctas_per_sm, std::uint64_t seed, TileWheel& wheel, TileL2& l2)
     : machine_(machine),

@@ -23,6 +23,9 @@
 
 namespace l2lens {
 
+// Boxes that a CTA has under way at once, at most.
+std::size_t boxes_on_their_way(const Work& work);
+
 class TileCtas {
 public:
     const Demand& demand() const { return demand_; }

@@ -8,9 +8,6 @@
 namespace l2lens {
 namespace {
 
-// Entries to begin with: more than are open at a time.
-constexpr std::size_t kEntriesOfSlot = 12;
-
 MemoryTiming timing_of(const Machine& machine, Picoseconds way_in) {
     MemoryTiming timing = MemoryTiming::of(machine);
     timing.slice_to_sm += way_in;
@@ -19,7 +16,7 @@ MemoryTiming timing_of(const Machine& machine, Picoseconds way_in) {
 
 }  // namespace
 
-TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, int ctas_per_sm,
+TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, std::size_t boxes_of_sm,
                std::uint64_t seed, TileWheel& wheel)
     : machine_(machine),
       boxes_(boxes),
@@ -49,8 +46,8 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
     for (Share share = 1; share <= kAll; ++share)
         log_share_[share] = static_cast<float>(std::log(static_cast<double>(share) / kAll));
     if (max_requesters_ > 1) opened_.assign(boxes.boxes() * gpcs_, 0);
-    entries_.resize(
-        std::bit_ceil(kEntriesOfSlot * machine.sms.size() * static_cast<std::size_t>(ctas_per_sm)));
+    // A box has one entry, from when it leaves until it has landed, and half as many again may be joined yet.
+    entries_.resize(std::bit_ceil((boxes_of_sm + boxes_of_sm / 2 + 1) * machine.sms.size()));
     entry_mask_ = static_cast<std::uint32_t>(entries_.size() - 1);
     for (const BoxShape& shape : boxes.shapes()) {
         ShapeTurns turns;
@@ -193,11 +190,8 @@ void TileL2::leave_home(Part& copy, const Part& there, std::uint32_t home, std::
 
 // Are the lines of both homes held, and landed?
 bool TileL2::all_there(Picoseconds reached, std::uint32_t region, std::uint32_t partition) const {
-    static_assert(kMostHomes == 2);
     const auto& parts = parts_[parts_index(region, partition)].of_home;
-    const RecencyLog& log = slices_[partition].log;
-    const std::uint32_t holding = log.holding(unit_of(region, 0)) & log.holding(unit_of(region, 1));
-    return holding == kSetClasses && reached >= std::max(parts[0].last, parts[1].last);
+    return all_held(region, partition) && reached >= std::max(parts[0].last, parts[1].last);
 }
 
 // What of the box is not there is asked for; the entry waits for it and for what is on its way.
@@ -239,9 +233,12 @@ bool TileL2::join(Picoseconds reached, const Box& box, std::uint32_t partition, 
         }
     }
     if (sectors == 0) return false;
+    const bool most = 2 * sectors >= shape.sectors;
+    // What has been let go of since is missed as a whole, what has landed of it included.
+    if (!most && !all_held(box.region, partition)) return false;
     events_[Event::MergedSectors] += sectors;
     events_[Event::TexRequests] -= requests;  // see events()
-    if (2 * sectors < shape.sectors) return false;
+    if (!most) return false;
     ++open.requesters;
     if (reached < open.looked_up) {  // left later, but is nearer
         open.looked_up = reached;
@@ -420,7 +417,12 @@ void TileL2::store(Picoseconds looked_up, const Box& box, std::uint32_t home, bo
         }
     }
     const std::uint32_t unit = unit_of(box.region, home);
-    if (slices.log.written(unit)) return;  // and waits to be written back already
+    if (slices.log.written(unit)) {  // and waits to be written back already, but for what has left since
+        const std::uint32_t sectors = std::max(there.sectors, written.sectors);
+        slices.dirty.put_back(sectors - there.sectors);
+        there.sectors = sectors;
+        return;
+    }
     slices.log.mark_written(unit, true);
     there.sectors = written.sectors;
     slices.dirty.add(unit, written.sectors);
@@ -465,6 +467,13 @@ void TileL2::write_back(Part& written, std::uint32_t partition, std::uint32_t se
     written.sectors -= sectors;
     events_[Event::WritebackSectors] += sectors;
     flows_.add(dram_of(partition), flows_.span(0, 0), static_cast<Picoseconds>(sectors * dram_sector_));
+}
+
+Picoseconds TileL2::drained() const {
+    Picoseconds longest = 0;
+    for (std::size_t partition = 0; partition < slices_.size(); ++partition)
+        longest = std::max(longest, flows_.backlog(dram_of(partition), now_));
+    return now_ + longest;
 }
 
 // The entry's data takes its turns at the ports.

@@ -47,7 +47,8 @@ class TileL2 {
 public:
     static constexpr std::uint32_t kNotLate = 0;  // no entry has this number
 
-    TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, int ctas_per_sm,
+    // boxes_of_sm: that an SM has under way at once, at most.
+    TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, std::size_t boxes_of_sm,
            std::uint64_t seed, TileWheel& wheel);
 
     // The way from an SM's load to the slices, but for what SMs differ by. The L2's clock is behind by as
@@ -78,7 +79,12 @@ public:
         return wait + flows_.backlog(port_of(gpc), at + wait);
     }
     // The L2's time has come to `now`.
-    void advance(Picoseconds now) { flows_.advance(now); }
+    void advance(Picoseconds now) {
+        now_ = now;
+        flows_.advance(now);
+    }
+    // When DRAM is through with all that it has been given so far.
+    Picoseconds drained() const;
 
     const Events& events() const { return events_; }
     void reset_events() { events_ = Events{}; }
@@ -191,6 +197,12 @@ private:
     bool held(std::uint32_t region, std::uint32_t partition, std::uint32_t home) const {
         return region != kNoRegion && missing(region, partition, home) < kAll;
     }
+    // Are the lines of both homes held?
+    bool all_held(std::uint32_t region, std::uint32_t partition) const {
+        static_assert(kMostHomes == 2);
+        const RecencyLog& log = slices_[partition].log;
+        return (log.holding(unit_of(region, 0)) & log.holding(unit_of(region, 1))) == kSetClasses;
+    }
     // The share of a part's lines that have not landed at `now`.
     Share pending(Picoseconds now, const Part& part) const {
         if (now >= part.last) return 0;
@@ -252,6 +264,7 @@ private:
     std::uint32_t gpcs_;
     std::vector<std::uint8_t> partition_of_gpc_;
     Flows flows_;
+    Picoseconds now_ = 0;
     std::vector<ShapeTurns> turns_;      // per shape
     std::vector<Parts> parts_;           // region, partition
     std::vector<Slices> slices_;         // per partition

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 
 #include "base/error.hpp"
 #include "schedule/power.hpp"
@@ -34,7 +35,8 @@ public:
           tensor_math_(work.kernel().has_tensor_math()),
           options_(options),
           paces_(machine, work.kernel(), boxes),
-          l2_(machine, boxes, paces_, ctas_per_sm, options.seed, wheel_) {}
+          l2_(machine, boxes, paces_, boxes_on_their_way(work) * static_cast<std::size_t>(ctas_per_sm),
+              options.seed, wheel_) {}
 
     SimulationResult run() {
         if (options_.warm_l2) {
@@ -46,7 +48,8 @@ public:
         launch();
         SimulationResult result;
         result.events = all_events();
-        result.time = last_exit_ - launched_at_;
+        // What was written has to leave the L2 at the rate at which DRAM takes it.
+        result.time = std::max(last_exit_, l2_.drained()) - launched_at_;
         result.sm_cycles = activity_->mean() * cycles_ / static_cast<double>(now_ - launched_at_);
         if (options_.record_schedule) result.schedule = by_launch_id(launches_, stays_);
         return result;
@@ -69,7 +72,7 @@ private:
         ctas_.emplace(machine_, work_, boxes_, paces_, options_.mode, ctas_per_sm_, options_.seed, wheel_,
                       l2_);
         dispatcher_.emplace(machine_, launches_, options_.mode, ctas_per_sm_,
-                            work_.kernel().ctas_of_cluster(), options_.schedule);
+                            work_.kernel().ctas_of_cluster(), options_.seed, options_.schedule);
         if (options_.record_schedule) stays_.assign(work_.kernel().programs.size(), CtaStay{});
         activity_.emplace(machine_.sms.size());
         cycles_ = 0;
@@ -91,6 +94,8 @@ private:
             }
             if (options_.stop_requested && options_.stop_requested()) throw Interrupted();
         }
+        if (!dispatcher_->all_launched() || running_ctas_ > 0)
+            throw std::logic_error("the launch stopped before its last CTA");
     }
 
     void handle(Picoseconds now, const TileEvent& event) {
@@ -109,6 +114,7 @@ private:
     }
 
     void begin(const Start& start) {
+        ++running_ctas_;
         ctas_->start(start);
         activity_->began(sm_of(start.slot), start.time);
         if (options_.record_schedule)
@@ -118,6 +124,7 @@ private:
 
     void leave(Picoseconds now, std::int32_t slot) {
         const Exit exit = ctas_->leave(now, slot);
+        --running_ctas_;
         last_exit_ = std::max(last_exit_, exit.finished);
         activity_->ended(sm_of(exit.slot), exit.finished);
         if (options_.record_schedule)
@@ -154,6 +161,7 @@ private:
     Picoseconds now_ = 0;
     Picoseconds launched_at_ = 0;  // the launch that runs
     Picoseconds last_exit_ = 0;
+    std::int64_t running_ctas_ = 0;
     double cycle_ps_ = 0;
     double cycles_ = 0;
     std::optional<SmActivity> activity_;

@@ -323,10 +323,13 @@ void TileSms::on_load(Picoseconds now, std::int32_t index) {
 void TileSms::load_cluster(Picoseconds now, std::int32_t index) {
     bool all = true;
     Picoseconds leave = 0;
+    std::int32_t last = index;
     for_each_member(index, [&](std::int32_t member) {
         const Slot& s = slot(member);
         all = all && s.load.step < s.due.step;
-        leave = std::max(leave, stage_free(member, stage_of(s.load)));
+        if (stage_free(member, stage_of(s.load)) <= leave) return;
+        leave = stage_free(member, stage_of(s.load));
+        last = member;
     });
     if (!all) return;
     for_each_member(index, [&](std::int32_t member) {
@@ -335,7 +338,7 @@ void TileSms::load_cluster(Picoseconds now, std::int32_t index) {
     const Picoseconds heard = leave + cycles(machine_.latency.sm_to_sm_cycles);  // by the others
     const std::size_t number = stage_of(slot(index).load);                       // the same in all of it
     for_each_member(index,
-                    [&](std::int32_t member) { issue_loads(now, member == index ? leave : heard, member); });
+                    [&](std::int32_t member) { issue_loads(now, member == last ? leave : heard, member); });
     for_each_member(index, [&](std::int32_t member) { on_their_way(now, member, number); });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "counters/sampling_error.hpp"
+#include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
 #include "load/user_order.hpp"
 #include "parallel/tbb_executor.hpp"
@@ -97,4 +98,28 @@ TEST_CASE("Sampled counters are within three standard errors of the exact ones, 
     }
     INFO(within << " of " << pairs);
     CHECK(within >= 0.97 * pairs);
+}
+
+TEST_CASE("Boxes none of whose lines is in the sample take what the others do, from the L1 and from the L2") {
+    const Machine machine = load_machine("h200");
+    TbbExecutor executor(2);
+    const auto predicted = [&](const char* path, int sample) {
+        const Kernel kernel =
+            load_kernel("strided", {"pieces=1000", "passes=10", "ctas=100", path}, &machine);
+        const NamedOrder order =
+            over_grid(kernel, "row_major", resolve_order("row_major", {100, 1}), machine);
+        PredictOptions options;
+        options.sample = sample;
+        return predict(machine, kernel, order, options, executor);
+    };
+    for (const char* path : {"path=ld", "path=tma"}) {
+        const Prediction exact = predicted(path, 1);
+        for (const int sample : {2, 4, 16}) {
+            INFO(path << ", one slice in " << sample);
+            const Prediction sampled = predicted(path, sample);
+            CHECK(sampled.time_ns == Approx(exact.time_ns).epsilon(0.1));
+            CHECK(sampled.counters.at("lts__t_sectors.sum") ==
+                  Approx(exact.counters.at("lts__t_sectors.sum")).epsilon(0.15));
+        }
+    }
 }

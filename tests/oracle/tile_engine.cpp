@@ -284,3 +284,37 @@ TEST_CASE("The tile engine predicts what the line engine does") {
         CHECK(ratio("lts__t_sectors_srcunit_ltcfabric_lookup_miss.sum") <= c.fabric_miss_pct);
     }
 }
+
+// tiny's partitions have 16 lines each, a box of this GEMM 128.
+TEST_CASE("Boxes larger than the L2 miss no more than they ask for") {
+    const Machine machine = load_machine("tiny");
+    const Kernel kernel = test::gemm({"m=512", "n=512", "k=512"}, machine);
+    for (const char* name : {"row_major", "hilbert"}) {
+        PredictOptions options;
+        options.engine = Engine::Tile;
+        SerialExecutor serial;
+        const Prediction tile = predict(machine, kernel, order_of(name, kernel, machine), options, serial);
+        CHECK(tile.counters.at("lts__t_sectors_srcunit_tex_lookup_miss.sum") <=
+              tile.counters.at("lts__t_sectors_srcunit_tex.sum"));
+        CHECK(tile.counters.at("lts__t_sector_hit_rate.pct") <= 100);
+    }
+}
+
+// 8 stages of two boxes: more are under way than the dozen entries that once were kept for a CTA.
+TEST_CASE("CTAs with many boxes under way merge as the line engine's do") {
+    if (test::left_to_plain_builds()) return;
+    const Machine machine = load_machine("h200");
+    const Kernel kernel =
+        test::gemm({"m=4096", "n=4096", "k=4096", "bm=64", "bn=64", "stages=8", "mode=static"}, machine);
+    PredictOptions options;
+    options.mode = Mode::Static;
+    options.sample = 4;
+    SerialExecutor serial;
+    const NamedOrder order = order_of("group_m:8", kernel, machine);
+    const Prediction line = predict(machine, kernel, order, options, serial);
+    options.engine = Engine::Tile;
+    options.sample = 0;
+    const Prediction tile = predict(machine, kernel, order, options, serial);
+    const auto sectors = "lts__t_sectors_srcunit_tex.sum";
+    CHECK(tile.counters.at(sectors) == Approx(line.counters.at(sectors)).epsilon(0.1));
+}

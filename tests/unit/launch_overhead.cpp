@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is launch.overhead time of a launch, and of nothing inside it?
+// What a launch takes besides its CTAs: the overhead around it, and the writing back of what it leaves.
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
 #include "load/user_order.hpp"
 #include "support/catch.hpp"
+#include "support/stores.hpp"
 
 #include "predict.hpp"
 
@@ -27,4 +28,22 @@ TEST_CASE("What a launch takes around its CTAs is time, once for each launch, an
     CHECK(with.counters.at("gpu__time_duration.sum") == Approx(with.time_ns));
     CHECK(with.counters.at("sm__cycles_active.avg") == without.counters.at("sm__cycles_active.avg"));
     CHECK(with.counters.at("lts__t_sectors.sum") == without.counters.at("lts__t_sectors.sum"));
+}
+
+// 512 MiB of writes and nothing else take DRAM at least as long as what does not stay in the L2.
+TEST_CASE("A launch that only writes ends when DRAM has taken what the L2 does not keep") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::fill(512);
+    SerialExecutor serial;
+    const NamedOrder order = over_grid(kernel, "row_major", resolve_order("row_major", {512, 1}), machine);
+    for (const Engine engine : {Engine::Line, Engine::Tile}) {
+        PredictOptions options;
+        options.engine = engine;
+        const Prediction fill = predict(machine, kernel, order, options, serial);
+        const double written = fill.counters.at("dram__sectors_write.sum") * kSectorBytes;
+        CHECK(written >= static_cast<double>((512 << 20) - machine.l2_bytes()));
+        const double least = written / machine.bandwidth.dram_bytes_per_ns;
+        CHECK(fill.time_ns >= least);
+        CHECK(fill.time_ns <= 1.05 * least + machine.launch.overhead_ns + 2000);
+    }
 }

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "counters/metrics.hpp"
 #include "load/machine_file.hpp"
+#include "machine/topology.hpp"
 #include "schedule/dispatcher.hpp"
 #include "support/catch.hpp"
 #include "support/streams.hpp"
@@ -110,6 +111,26 @@ TEST_CASE("Workgroups are dealt to the dies in turn, whoever is free") {
         CHECK(start.tile % 8 == 5);
         CHECK(start.tile >= 304);
     }
+}
+
+TEST_CASE("On fewer CUs than dies all workgroups are launched, dealt to the dies that have one") {
+    Machine machine = load_machine("mi300x");
+    keep_sms(machine, 3);
+    std::vector<std::int32_t> ids(100);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i);
+    Dispatcher dispatcher(machine, ids, Mode::Grid, 1, 1);
+    std::vector<Start> running = dispatcher.first_wave();
+    std::vector<int> launched(ids.size(), 0);
+    while (!running.empty()) {
+        std::vector<Exit> exits;
+        for (const Start& start : running) {
+            ++launched[static_cast<std::size_t>(start.tile)];
+            exits.push_back({start.time + from_ns(1000), start.time + from_ns(1000), start.slot, start.tile});
+        }
+        running = dispatcher.follow(exits, 0);
+    }
+    CHECK(launched == std::vector<int>(ids.size(), 1));
+    CHECK(dispatcher.all_launched());
 }
 
 TEST_CASE("A partition of an MI300X has its dies' CUs and L2s and its share of the memory") {

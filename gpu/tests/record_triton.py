@@ -89,6 +89,9 @@ def rows(file, counted):
     writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
     for launch, reading in zip(launches, readings):
         counters = {name: reading[name].replace(",", "") for name in columns if "__" in name and name in reading}
+        rate = "lts__t_sector_hit_rate.pct"
+        if float(counters[rate]) > 100:  # its parts are of different replays
+            counters[rate] = ""
         writer.writerow({name: launch[name] for name in KEYS if name in columns} | counters)
 
 

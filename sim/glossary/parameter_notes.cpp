@@ -55,6 +55,8 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "SectorCache::find_or_allocate"},
     {"l2.dirty_ways", "of l2.dirty_ways + 1 dirty lines of a set the oldest is written back", "",
      "SectorCache::clean_beyond, from Lane::store"},
+    {"l2.incomplete_ways", "of l2.incomplete_ways + 1 lines of a set with sectors written in part the oldest is fetched and written back", "",
+     "SectorCache::clean_beyond, from Lane::store"},
     {"l2.tag_queue", "a slice takes requests while less than l2.tag_queue of them wait for its tags", "",
      "MemoryTiming::tag_queue, in Lane::on_request"},
     {"l2.lookup_queue", "l2.lookup_queue requests have passed the coalescer and wait for a slice that takes none", "",
@@ -78,7 +80,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
 
     {"l2.private", "true: a partition fetches from the memory whatever it misses",
      "an L2 for each XCD (AMD)", "Lane::is_home"},
-    {"l2.byte_masks", "true: a store fetches nothing, a reduction what it adds to", "", "Gpc::send"},
+    {"l2.byte_masks", "true: a sector that was written in part is written back without a fetch", "", "Gpc::send"},
 
     {"last_level.size", "sets of a lane's share = last_level.size / (slices of a partition * 128 B * last_level.ways)",
      "Infinity Cache, MALL (AMD)", "LastLevelCache"},

@@ -86,6 +86,8 @@ void check_l2(const Machine& machine, Problems& problems) {
                      " lines of ", kLineBytes, " bytes");
     if (l2.dirty_ways > l2.ways)
         problems.add("l2.dirty_ways", "is ", l2.dirty_ways, "; a set has ", l2.ways, " lines");
+    if (l2.incomplete_ways > l2.ways)
+        problems.add("l2.incomplete_ways", "is ", l2.incomplete_ways, "; a set has ", l2.ways, " lines");
     if (!is_fetch_size(l2.fetch_bytes))
         problems.add("l2.fetch", "is ", l2.fetch_bytes, " B; it must be 32, 64 or 128");
     if (!is_fetch_size(l2.tensor_fetch_bytes))

@@ -65,6 +65,7 @@ struct Machine {
         std::int64_t slice_bytes = 0;
         int ways = 0;
         int dirty_ways = 0;             // of a set may wait to be written back
+        int incomplete_ways = 0;        // of those have sectors that were written in part. 0: all
         int tag_queue_requests = 0;     // waiting for a slice's tags; 0: no limit
         int lookup_queue_requests = 0;  // waiting behind its coalescer while the slice takes none
         int far_queue_requests = 0;     // likewise of lines whose home is another partition
@@ -80,7 +81,8 @@ struct Machine {
         // Each partition caches any address for its own SMs, as the dies of an MI300X do: no address has a
         // home among them.
         bool private_partitions = false;
-        // A slice knows which bytes of a line were written: what is written in part is not fetched first.
+        // The memory takes the bytes that were written of a sector; else what is missing of it is fetched
+        // when it is written back.
         bool byte_masks = false;
     } l2;
 

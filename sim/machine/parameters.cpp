@@ -87,6 +87,9 @@ const std::vector<ParameterInfo> kTable = {
      "lines of a set", at<&M::l2, &L2::ways>},
     {"l2.dirty_ways", "", 1, 1024,
      "lines of a set that may wait to be written back; of one more the oldest is, and stays", at<&M::l2, &L2::dirty_ways>},
+    {"l2.incomplete_ways", "", 0, 1024,
+     "lines of a set that may wait for the rest of sectors written in part; of one more the oldest is fetched and written back. 0: no limit",
+     at<&M::l2, &L2::incomplete_ways>, 1, kOptional},
     {"l2.tag_queue", "requests", 0, kBig,
      "requests that may wait for a slice's tags; beyond it the slice takes none. 0: no limit",
      at<&M::l2, &L2::tag_queue_requests>, 1, kOptional},
@@ -119,7 +122,7 @@ const std::vector<ParameterInfo> kTable = {
      "whether each partition caches every address for its own SMs, without a home partition",
      at<&M::l2, &L2::private_partitions>, 1, kOptional},
     {"l2.byte_masks", "", 0, 1,
-     "whether a slice knows which bytes were written, and fetches nothing for a sector that is written in part",
+     "whether what was written of a sector goes to the memory by itself; else what is missing of it is fetched first",
      at<&M::l2, &L2::byte_masks>, 1, kOptional},
 
     {"last_level.size", "KiB", 0, 16.0 * kBig,

@@ -420,11 +420,16 @@ void Lane::on_home_write(Picoseconds now, const Action& action) {
     if (observer_ != nullptr) tell_home(LaneStep::Kind::HomeWrite, now, action, stored);
 }
 
-// Writes to the line's home. What the write needs of the line and is not there is fetched first.
+// Writes to the line's home. What a reduction adds to and is not there is fetched first. A sector that is
+// written in part keeps what was written: a second part is taken to be the rest of it, as the rows of
+// neighbouring tiles are, and what is still missing when it is written back is fetched then (DRAM fills of
+// launches whose rows of C end within sectors, traces/h200/gemm_more.csv, and of strided 4 B writes,
+// microbenchmarks.csv).
 Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access, bool far) {
     const SectorCache::Found found = look_up(now, home, access.set, access.line, access.priority);
     SectorCache::Line& line = home.cache.at(found.way);
-    const auto fetched = static_cast<SectorMask>(access.partial & ~line.valid);
+    const bool adds = access.operation == Operation::Add;
+    const auto fetched = static_cast<SectorMask>(adds ? access.sectors & ~line.valid : 0);
     last_level_had_ = 0;
     if (fetched != 0) {
         const Arrival arrival = fetch_sectors(home, access.line, now + t_.miss, fetched, far);
@@ -433,11 +438,13 @@ Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access,
             static_cast<std::uint64_t>(count(fetched));
     }
     const SectorMask valid = line.valid;
-    line.valid |= access.sectors;
+    line.valid |= static_cast<SectorMask>(access.sectors & (~access.partial | line.dirty | fetched));
     line.dirty |= access.sectors;
-    const SectorMask cleaned = home.cache.clean_beyond(access.set, model_.machine.l2.dirty_ways);
+    const Machine::L2& l2 = model_.machine.l2;
+    const SectorCache::Cleaned cleaned = home.cache.clean_beyond(
+        access.set, l2.dirty_ways, l2.incomplete_ways > 0 ? l2.incomplete_ways : l2.dirty_ways);
     write_back(now, home, cleaned);
-    return {found, valid, fetched, last_level_had_, cleaned};
+    return {found, valid, fetched, last_level_had_, cleaned.dirty};
 }
 
 void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
@@ -464,7 +471,7 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
 SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, std::uint32_t set, LineNumber line,
                                  SectorCache::Priority priority) {
     const SectorCache::Found found = slice.cache.find_or_allocate(set, line, priority);
-    write_back(now, slice, found.written_back);
+    write_back(now, slice, {found.written_back, found.incomplete});
     return found;
 }
 
@@ -474,11 +481,14 @@ Picoseconds Lane::drained() const {
     return last;
 }
 
-void Lane::write_back(Picoseconds now, Slice& slice, SectorMask sectors) {
-    if (sectors == 0) return;
-    events_[Event::WritebackSectors] += static_cast<std::uint64_t>(count(sectors));
-    take_turn(slice.dram_free, now, count(sectors) * t_.dram_sector);
-    slice.dram_load.add(now, count(sectors) * t_.dram_sector);
+void Lane::write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sectors) {
+    if (sectors.dirty == 0) return;
+    const int written = count(sectors.dirty), fetched = count(sectors.incomplete);
+    events_[Event::WritebackSectors] += static_cast<std::uint64_t>(written);
+    events_[Event::FillSectors] += static_cast<std::uint64_t>(fetched);
+    const Picoseconds work = (written + fetched) * t_.dram_sector;
+    take_turn(slice.dram_free, now, work);
+    slice.dram_load.add(now, work);
 }
 
 // What a slice misses: from the cache in front of the memory, if there is one, else from the memory. When

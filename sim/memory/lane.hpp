@@ -216,7 +216,7 @@ private:
     SectorCache::Found look_up(Picoseconds now, Slice& slice, std::uint32_t set, LineNumber line,
                                SectorCache::Priority priority = SectorCache::Priority::Normal);
     Looked store(Picoseconds now, Slice& home, const LineAccess& access, bool far);
-    void write_back(Picoseconds now, Slice& slice, SectorMask sectors);
+    void write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sectors);
     // far: for another partition.
     Arrival fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far);
     Arrival read_dram(Slice& slice, Picoseconds from, int sectors, bool far);

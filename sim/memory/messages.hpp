@@ -11,7 +11,7 @@
 
 namespace l2lens {
 
-enum class Operation : std::uint8_t { Read, Write };
+enum class Operation : std::uint8_t { Read, Write, Add };  // Add: a reduction, which writes, too
 
 // How much around a missing sector a read fills.
 enum class Fetch : std::uint8_t { Plain, Tensor };
@@ -25,8 +25,8 @@ struct LineAccess {
     std::uint32_t set = kUnknownSet;  // of the line
     std::uint16_t landing = 0;        // where the data goes: the sender's own number for it
     SectorMask sectors = 0;
-    // Writes: sectors whose old bytes the slice needs: of a reduction all, else those that are not wholly
-    // written (l2.byte_masks: none). Reads: not 0 for rows that TMA shifts; they are not merged.
+    // Writes: sectors that are not wholly written (l2.byte_masks: none). Reads: not 0 for rows that TMA
+    // shifts; they are not merged.
     SectorMask partial = 0;
     std::uint8_t gpc = 0;
     std::uint8_t sm = 0;         // which one of the GPC: numbers_in_gpcs()

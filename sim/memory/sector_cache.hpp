@@ -32,9 +32,11 @@ public:
         Picoseconds ready = 0;   // when the last of its sectors has arrived
         std::int32_t fill = -1;  // the fabric fill under way, if any
         SectorMask valid = 0;    // sectors that are here or on their way
-        SectorMask dirty = 0;
+        SectorMask dirty = 0;    // one that is not valid was written in part
         std::uint16_t late = 0;  // in kLateUnit: after `ready`, when its box has settled
 
+        // Dirty sectors of which bytes are missing.
+        SectorMask incomplete() const { return static_cast<SectorMask>(dirty & ~valid); }
         // When the lines of its box that are not simulated have arrived, too.
         Picoseconds settled() const { return ready + late * kLateUnit; }
         void arrives(Picoseconds when, Picoseconds settles) {
@@ -52,6 +54,12 @@ public:
         std::uint32_t way;  // index into the cache
         bool present;
         SectorMask written_back;  // dirty sectors of the line that had to leave
+        SectorMask incomplete;    // those of them of which bytes are missing
+    };
+
+    struct Cleaned {
+        SectorMask dirty = 0;  // sectors to write back
+        SectorMask incomplete = 0;
     };
 
     // Finds the line in its set, or makes room for it (an empty Line). Either way it is the youngest of its
@@ -62,14 +70,14 @@ public:
         if (const std::uint32_t place = find(&tag_[base], line); place != 0) {
             const std::uint32_t way = base + place - 1;
             used_[way] = now;
-            return {way, true, 0};
+            return {way, true, 0, 0};
         }
         const std::uint32_t way = base + find(&used_[base], least(&used_[base])) - 1;
-        const SectorMask written_back = line_[way].dirty;
+        const Line gone = line_[way];
         tag_[way] = line;
         used_[way] = now;
         line_[way] = Line{};
-        return {way, false, written_back};
+        return {way, false, gone.dirty, gone.incomplete()};
     }
 
     // Fetches what a lookup in the set reads.
@@ -81,21 +89,19 @@ public:
         for (std::uint32_t i = 0; i < ways_; i += kLinesOfACacheLine) __builtin_prefetch(&line_[base + i]);
     }
 
-    // When more than `most` lines of the set are dirty, cleans the oldest of them, which stays: the sectors
-    // to write back.
-    SectorMask clean_beyond(std::uint32_t set, int most) {
+    // When more than `most` lines of the set are dirty, or more than `most_incomplete` of them incomplete,
+    // cleans the oldest of those, which stays, whole.
+    Cleaned clean_beyond(std::uint32_t set, int most, int most_incomplete) {
+        Oldest dirty, incomplete;
         const std::uint32_t base = set * ways_;
-        std::uint32_t oldest = base;
-        int dirty = 0;
         for (std::uint32_t way = base; way < base + ways_; ++way) {
             if (line_[way].dirty == 0) continue;
-            if (dirty == 0 || used_[way] < used_[oldest]) oldest = way;
-            ++dirty;
+            dirty.see(way, used_[way]);
+            if (line_[way].incomplete() != 0) incomplete.see(way, used_[way]);
         }
-        if (dirty <= most) return 0;
-        const SectorMask written_back = line_[oldest].dirty;
-        line_[oldest].dirty = 0;
-        return written_back;
+        if (incomplete.found > most_incomplete) return clean(line_[incomplete.way]);
+        if (dirty.found > most) return clean(line_[dirty.way]);
+        return {};
     }
 
     // Calls visit(line, valid sectors) for each line that is held.
@@ -116,6 +122,25 @@ public:
     bool holds(std::uint32_t way, LineNumber line) const { return tag_[way] == line; }
 
 private:
+    struct Oldest {
+        int found = 0;
+        std::uint32_t way = 0;
+        std::int32_t used = 0;
+
+        void see(std::uint32_t other, std::int32_t its_use) {
+            if (found++ > 0 && its_use >= used) return;
+            way = other;
+            used = its_use;
+        }
+    };
+
+    static Cleaned clean(Line& line) {
+        const Cleaned cleaned{line.dirty, line.incomplete()};
+        line.valid |= line.dirty;
+        line.dirty = 0;
+        return cleaned;
+    }
+
     static constexpr LineNumber kNoLine = std::numeric_limits<LineNumber>::max();
     static constexpr std::int32_t kPriorityStep = 1 << 30;  // lookups of one slice: far fewer in any run
 

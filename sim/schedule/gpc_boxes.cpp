@@ -68,7 +68,7 @@ Picoseconds Gpc::issue_stores(Picoseconds now, Picoseconds at, std::int32_t inde
     for (std::int32_t walk : work_.stores(phase)) {
         const WalkLines& lines = work_.lines(walk);
         Request prototype;
-        prototype.operation = Operation::Write;
+        prototype.operation = work_.walk(walk).reduce ? Operation::Add : Operation::Write;
         prototype.priority = priority_of(work_.walk(walk).hint);
         send(start, sm, walk, k, prototype);
         demand_.store_sectors += lines.sectors[static_cast<std::size_t>(k)];
@@ -102,8 +102,8 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
                             ? &l1_[static_cast<std::size_t>(sm)]
                             : nullptr;
     l1_ready_ = l1 != nullptr ? start + cycles(kL1HitCycles) : 0;
-    // Slices that know which bytes were written take what reads such a sector later to find all of them.
-    const bool masked = machine_.l2.byte_masks && prototype.operation == Operation::Write && !box.reduce;
+    // Slices that write back what was written and no more take what reads such a sector later to find all.
+    const bool masked = machine_.l2.byte_masks && prototype.operation == Operation::Write;
     std::int32_t sent = 0;
     prototype.gpc = static_cast<std::uint8_t>(number_);
     const auto global_sm = static_cast<std::size_t>(sms_[static_cast<std::size_t>(sm)]);

@@ -23,7 +23,7 @@ SmWire sm_wire(const Machine& machine, int sm, int lanes);
 // From one line of a box to the next, in SM cycles: loads go out as requests, stores with their data.
 inline double cycles_per_line(const Machine& machine, Operation operation) {
     const double stored = machine.bandwidth.store_lines_per_cycle;
-    const bool with_data = operation == Operation::Write && stored > 0;
+    const bool with_data = operation != Operation::Read && stored > 0;
     return 1 / (with_data ? stored : machine.bandwidth.issue_lines_per_cycle);
 }
 

@@ -20,9 +20,9 @@ std::uint64_t hash_of(const BoxWalk& box, std::int64_t count, bool store) {
 }
 
 // A load cannot be partial but for rows that TMA has to shift.
-SectorMask partial_of(const LineRequest& request, bool store, bool reduce) {
+SectorMask partial_of(const LineRequest& request, bool store) {
     if (!store) return request.shifted ? request.sectors : SectorMask{0};
-    return reduce ? request.sectors : request.partial;
+    return request.partial;
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ void Work::expand(std::int32_t id) {
                             0,
                             0};
             line.sectors = request.sectors & kWholeLine;
-            line.partial = partial_of(request, walk.store, walk.box->reduce) & kWholeLine;
+            line.partial = partial_of(request, walk.store) & kWholeLine;
             out.lines.push_back(line);
         }
         out.first.push_back(static_cast<std::uint32_t>(out.lines.size()));

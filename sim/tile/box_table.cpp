@@ -60,6 +60,11 @@ bool lines_are_distinct(const Tensor& tensor, const BoxWalk& walk) {
     return start >= 0 && kLineBytes % width == 0 && start % width == 0 && step % width == 0;
 }
 
+// Then what one box writes of a sector its neighbours complete, sooner than it is written back.
+bool rows_are_dense(const Tensor& tensor) {
+    return tensor.stride_bytes[static_cast<std::size_t>(tensor.rank - 1)] == tensor.element_bytes;
+}
+
 // Measures the boxes of a walk one after the other.
 class WalkMeasure {
 public:
@@ -68,7 +73,7 @@ public:
           walk_(walk),
           map_(map),
           fetch_(walk.path == Path::Tma ? machine.l2.tensor_fetch_bytes : machine.l2.fetch_bytes),
-          masked_(machine.l2.byte_masks),
+          completed_(machine.l2.byte_masks || rows_are_dense(tensor)),
           distinct_(lines_are_distinct(tensor, walk)) {}
 
     // The boxes of steps [begin, end), which have no lines in common.
@@ -115,7 +120,7 @@ private:
             BoxPart& part = box.shape.part[static_cast<std::size_t>(map_.home(request.line))];
             part.requests += 1;
             part.sectors += sectors;
-            part.partial += masked_ ? 0 : count(request.partial);
+            part.partial += completed_ ? 0 : count(request.partial);
             if (distinct_) {
                 part.lines += 1;
                 part.fetched += count(promote(request.sectors, fetch_));
@@ -197,7 +202,7 @@ private:
     const BoxWalk& walk_;
     const AddressMap& map_;
     int fetch_;
-    bool masked_;  // slices know which bytes were written
+    bool completed_;  // no sector that is written in part stays so
     bool distinct_;
     std::uint32_t shifted_ = 0;  // requests of this box
     std::vector<LineRequest> requests_;

@@ -128,11 +128,9 @@ private:
                                    machine_.sms.size() - 1));
     }
 
-    // As in LineAccess: the sectors of a write whose old bytes the slice needs, of a read those that TMA
-    // shifts.
+    // As in LineAccess: the sectors of a write that are not wholly written, of a read those that TMA shifts.
     SectorMask partial_of(const LineRecord& line, const TouchedSectors& sectors) const {
         if (line.operation == Operation::Read) return line.shifted ? sectors.touched : SectorMask{0};
-        if (line.reduce) return sectors.touched;
         return machine_.l2.byte_masks ? SectorMask{0} : sectors.partial;
     }
 
@@ -147,7 +145,7 @@ private:
         request.partial = partial_of(line, sectors);
         request.gpc = static_cast<std::uint8_t>(machine_.sms[line.sm].gpc);
         request.sm = numbers_in_gpcs_[line.sm];
-        request.operation = line.operation;
+        request.operation = line.reduce ? Operation::Add : line.operation;
         request.priority = priority_of(line.hint);
         request.fetch =
             line.operation == Operation::Read && line.path == Path::Tma ? Fetch::Tensor : Fetch::Plain;

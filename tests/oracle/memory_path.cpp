@@ -22,6 +22,7 @@ Machine shrunken(const std::string& name, int slices, int sets, int ways) {
     machine.l2.slices_per_partition = slices;
     machine.l2.ways = ways;
     machine.l2.dirty_ways = (ways + 1) / 2;
+    machine.l2.incomplete_ways = (ways + 2) / 3;
     machine.l2.slice_bytes = std::int64_t{kLineBytes} * sets * ways;
     return machine;
 }
@@ -83,7 +84,8 @@ std::vector<Sent> requests_of(const Machine& machine, const AddressMap& map, int
         request.gpc = static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(machine.gpcs)));
         const auto of_this_gpc = std::ranges::count(machine.sms, static_cast<int>(request.gpc), &Sm::gpc);
         request.sm = static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(of_this_gpc)));
-        request.operation = random.uniform() < traffic.writes ? Operation::Write : Operation::Read;
+        const Operation writes = random.below(8) == 0 ? Operation::Add : Operation::Write;
+        request.operation = random.uniform() < traffic.writes ? writes : Operation::Read;
         request.fetch = random.uniform() < traffic.tensor ? Fetch::Tensor : Fetch::Plain;
         request.receivers = random.below(4) == 0 ? 2 : 1;
         const bool part = random.uniform() < traffic.partial_masks;

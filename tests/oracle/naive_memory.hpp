@@ -163,10 +163,9 @@ private:
     void make_room(Picoseconds now, Slice& slice, LineNumber number) {
         auto& set = slice.sets[map_.set(number)];
         if (set.size() < static_cast<std::size_t>(machine_.l2.ways)) return;
-        const SectorMask dirty = set.back().dirty;
+        const Line gone = set.back();
         set.pop_back();
-        if (dirty == 0) return;
-        write_back(now, slice, dirty);
+        if (gone.dirty != 0) write_back(now, slice, gone);
     }
 
     // The line, there or new and empty, as the youngest of its set.
@@ -184,10 +183,14 @@ private:
         return set.front();
     }
 
-    void write_back(Picoseconds now, Slice& slice, SectorMask dirty) {
-        events_[Event::WritebackSectors] += counted(dirty);
-        serve(slice.dram_free, now, size(dirty) * t_.dram_sector);
-        dram_load_with(slice, now, size(dirty) * t_.dram_sector);
+    // With what is missing of sectors that were written in part, which is fetched.
+    void write_back(Picoseconds now, Slice& slice, const Line& line) {
+        const SectorMask fetched = without(line.dirty, line.valid);
+        events_[Event::WritebackSectors] += counted(line.dirty);
+        events_[Event::FillSectors] += counted(fetched);
+        const Picoseconds work = (size(line.dirty) + size(fetched)) * t_.dram_sector;
+        serve(slice.dram_free, now, work);
+        dram_load_with(slice, now, work);
     }
 
     // The share of the last 2 us that DRAM was busy; what is x us old counts 2 / (2 + x).
@@ -577,28 +580,42 @@ private:
         });
     }
 
-    // A sector that is neither there nor wholly written is fetched.
+    // What is added to has to be there. Of a sector that is written in part a second part is the rest.
     void store(Picoseconds now, const Request& request, Event missed) {
         Slice& home = home_slice(request.line);
         Line& line = touch(now, home, request.line);
-        const SectorMask fetched = without(request.partial, line.valid);
+        const SectorMask fetched =
+            request.operation == Operation::Add ? without(request.sectors, line.valid) : SectorMask{0};
         if (fetched != 0) {
             arrive_in(line, read_dram(home, now + t_.miss, fetched, missed == Event::FabricReadMisses));
             events_[missed] += counted(fetched);
         }
-        line.valid |= request.sectors;
+        for (SectorMask sector = 1; sector < kWholeLine; sector = static_cast<SectorMask>(sector << 1)) {
+            if ((request.sectors & sector) == 0) continue;
+            const bool in_part = (request.partial & sector) != 0 && (fetched & sector) == 0;
+            if (!in_part || (line.dirty & sector) != 0) line.valid |= sector;
+        }
         line.dirty |= request.sectors;
         clean_oldest(now, home, request.line);
     }
 
-    // Of too many dirty lines in a set the oldest is written back, and stays.
+    // Of too many incomplete, or dirty, lines in a set the oldest is written back, and stays.
     void clean_oldest(Picoseconds now, Slice& home, LineNumber number) {
-        std::vector<Line*> dirty;  // the youngest first
-        for (Line& line : home.sets[map_.set(number)])
+        std::vector<Line*> dirty, incomplete;  // the youngest first
+        for (Line& line : home.sets[map_.set(number)]) {
             if (line.dirty != 0) dirty.push_back(&line);
-        if (dirty.size() <= static_cast<std::size_t>(machine_.l2.dirty_ways)) return;
-        write_back(now, home, dirty.back()->dirty);
-        dirty.back()->dirty = 0;
+            if (without(line.dirty, line.valid) != 0) incomplete.push_back(&line);
+        }
+        const auto most = static_cast<std::size_t>(machine_.l2.dirty_ways);
+        const bool limited = machine_.l2.incomplete_ways > 0;
+        const auto most_incomplete = limited ? static_cast<std::size_t>(machine_.l2.incomplete_ways) : most;
+        Line* oldest = nullptr;
+        if (dirty.size() > most) oldest = dirty.back();
+        if (incomplete.size() > most_incomplete) oldest = incomplete.back();
+        if (oldest == nullptr) return;
+        write_back(now, home, *oldest);
+        oldest->valid |= oldest->dirty;
+        oldest->dirty = 0;
     }
 
     const Machine& machine_;

@@ -140,6 +140,21 @@ inline Stream reads(int gpc, const std::vector<LineNumber>& lines, int passes = 
     return stream;
 }
 
+inline Stream adds(int gpc, const std::vector<LineNumber>& lines, SectorMask sectors) {
+    Stream stream;
+    stream.gpc = gpc;
+    stream.count = static_cast<std::int64_t>(lines.size());
+    stream.gap = 20'000;
+    stream.request = [&lines, sectors](std::int64_t i) {
+        Request request;
+        request.line = lines[static_cast<std::size_t>(i)];
+        request.operation = Operation::Add;
+        request.sectors = sectors;
+        return request;
+    };
+    return stream;
+}
+
 inline Stream writes(int gpc, const std::vector<LineNumber>& lines, SectorMask sectors = kWholeLine,
                      SectorMask partial = 0) {
     Stream stream;

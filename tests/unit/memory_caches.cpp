@@ -67,9 +67,11 @@ TEST_CASE("A line that leaves hands back its dirty sectors and comes back empty"
     const auto first = cache.find_or_allocate(0, 5);
     CHECK_FALSE(first.present);
     CHECK(first.written_back == 0);
-    cache.at(first.way).valid = 0x7;
+    cache.at(first.way).valid = 0x6;
     cache.at(first.way).dirty = 0x3;
-    CHECK(cache.find_or_allocate(0, 6).written_back == 0x3);
+    const auto other = cache.find_or_allocate(0, 6);
+    CHECK(other.written_back == 0x3);
+    CHECK(other.incomplete == 0x1);  // written in part
     const auto again = cache.find_or_allocate(0, 5);
     CHECK_FALSE(again.present);
     CHECK(again.written_back == 0);
@@ -80,7 +82,7 @@ TEST_CASE("Of more dirty lines than a set may have the oldest is cleaned, and st
     SectorCache cache(1, kWays);
     const auto write = [&](LineNumber line, int most) {
         cache.at(cache.find_or_allocate(0, line).way).dirty = 0x3;
-        return cache.clean_beyond(0, most);
+        return cache.clean_beyond(0, most, most).dirty;
     };
     CHECK(write(7, 2) == 0);
     CHECK(write(8, 2) == 0);
@@ -90,6 +92,23 @@ TEST_CASE("Of more dirty lines than a set may have the oldest is cleaned, and st
     CHECK(cleaned.present);
     CHECK(cache.at(cleaned.way).dirty == 0);
     CHECK(cache.at(cache.find_or_allocate(0, 7).way).dirty == 0x3);
+}
+
+TEST_CASE("Of more lines written in part than a set may have the oldest is cleaned, and whole then") {
+    SectorCache cache(1, kWays);
+    const auto write = [&](LineNumber line, SectorMask valid) {
+        SectorCache::Line& written = cache.at(cache.find_or_allocate(0, line).way);
+        written.dirty = 0x3;
+        written.valid = valid;
+        return cache.clean_beyond(0, kWays, 1);
+    };
+    CHECK(write(7, 0x3).dirty == 0);  // wholly
+    CHECK(write(8, 0x1).dirty == 0);
+    const SectorCache::Cleaned cleaned = write(9, 0x2);
+    CHECK(cleaned.dirty == 0x3);
+    CHECK(cleaned.incomplete == 0x2);
+    CHECK(cache.at(cache.find_or_allocate(0, 8).way).valid == 0x3);
+    CHECK(cache.at(cache.find_or_allocate(0, 9).way).dirty == 0x3);
 }
 
 TEST_CASE("The request beyond an entry's requesters opens another entry and closes the full one") {

@@ -14,6 +14,7 @@
 using namespace l2lens;
 using test::reads;
 using test::StreamRun;
+using test::adds;
 using test::writes;
 
 namespace {
@@ -186,15 +187,33 @@ TEST_CASE("Writes that stay in the L2 reach DRAM only when they are pushed out")
     CHECK(tiny[Event::WritebackSectors] == 8);
 }
 
-TEST_CASE("Partly written sectors are fetched once, where the line is at home") {
+TEST_CASE("What is added to is fetched once, where the line is at home") {
     Tiny tiny;
     const auto lines = range(0, 10);
-    tiny.run.run({writes(kNear, lines, 0x3, 0x1)});
+    tiny.run.run({adds(kNear, lines, 0x1)});
     CHECK(tiny[Event::FillSectors] == 10);
     CHECK(tiny[Event::TexWriteMisses] == 5);
     CHECK(tiny[Event::FabricReadMisses] == 5);
-    tiny.run.run({writes(kNear, lines, 0x1, 0x1)});  // now they are there
+    tiny.run.run({adds(kNear, lines, 0x1)});  // now they are there
     CHECK(tiny[Event::FillSectors] == 10);
+}
+
+TEST_CASE("Sectors written in part miss nothing, and are fetched when they are read or leave") {
+    const auto lines = range(0, 10);
+    Tiny read;
+    read.run.run({writes(kNear, lines, 0x3, 0x1)});
+    CHECK(read[Event::FillSectors] == 0);
+    CHECK(read[Event::TexWriteMisses] == 0);
+    read.run.run({reads(kNear, lines, 1, 0x1)});
+    CHECK(read[Event::FillSectors] == 3 * 10);  // a miss fills the line, of which one sector is there
+    Tiny pushed_out;
+    const auto written = lines_of_set(pushed_out.run.map(), 0, 3, 4);
+    pushed_out.run.run({writes(kNear, written, 0x3, 0x1)});
+    const auto others = lines_of_set(pushed_out.run.map(), 0, 3, 8);
+    const std::vector<LineNumber> new_ones(others.begin() + 4, others.end());
+    pushed_out.run.run({reads(kNear, new_ones)});
+    CHECK(pushed_out[Event::WritebackSectors] == 8);
+    CHECK(pushed_out[Event::FillSectors] == 4 * 4 + 4);
 }
 
 TEST_CASE("A far write leaves a copy, which takes the place of another line") {
@@ -291,7 +310,7 @@ TEST_CASE("Sectors that are filled are those that missed on the way to DRAM") {
             for (int i = 0; i < 300; ++i) lines[s].push_back(random.below(60));
             const auto mask = static_cast<SectorMask>(1 + random.below(15));
             const int gpc = static_cast<int>(random.below(2));
-            streams.push_back(s == 3 ? writes(gpc, lines[s], mask, static_cast<SectorMask>(mask & 0x5))
+            streams.push_back(s == 3 ? adds(gpc, lines[s], mask)
                                      : reads(gpc, lines[s], 1, mask, s == 0 ? Fetch::Plain : Fetch::Tensor));
         }
         tiny.run.run(streams);

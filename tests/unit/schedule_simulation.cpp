@@ -401,8 +401,10 @@ TEST_CASE("A load behind a stored box waits until that has left the SM, behind p
         BoxWalk& stored = kernel.programs[0].phases[0].stores[0];
         stored.path = path;
         stored.extent = {rows, 64};
-        const auto result = run(machine, kernel, test::in_order(kernel), lanes(1));
-        return static_cast<double>(result.time) / kPsPerNs;
+        SimulationOptions options = lanes(1);
+        options.record_schedule = true;  // the launch itself ends with the last store
+        const auto result = run(machine, kernel, test::in_order(kernel), options);
+        return static_cast<double>(result.schedule[0].end) / kPsPerNs;
     };
     // Of 64 rows more, since the first ones' data keep the load waiting in its slice as well.
     CHECK(time_ns(Path::Tma, 128) - time_ns(Path::Tma, 64) == Approx(64 * 4).margin(10));
@@ -416,10 +418,9 @@ TEST_CASE("A launch of one CTA keeps one SM active") {
     CHECK(result.sm_cycles == Approx(ns / static_cast<double>(machine.sms.size())).epsilon(0.02));
 }
 
-TEST_CASE(
-    "What is written in part is fetched first, unless slices know the bytes; what is added to always is") {
-    Machine machine = load_machine("tiny");
-    Kernel kernel = test::one_cta(8, 0, 1);
+TEST_CASE("What is written in part is fetched when it leaves, what is added to before") {
+    Machine machine = load_machine("tiny");  // holds 32 lines
+    Kernel kernel = test::one_cta(64, 0, 1);
     BoxWalk& store = kernel.programs[0].phases[0].stores.emplace_back(kernel.programs[0].phases[0].loads[0]);
     kernel.programs[0].phases[0].loads.clear();
     for (const std::int64_t bytes : {32 + 16, 32 + 32}) {  // one sector, and half of the next or all of it
@@ -431,12 +432,31 @@ TEST_CASE(
                 store.reduce = reduce;
                 const auto result =
                     run(machine, kernel, test::in_order(kernel), lanes(machine.l2.slices_per_partition));
-                const unsigned of_a_line = reduce ? 2 : masks || bytes % 32 == 0 ? 0 : 1;
-                CHECK(result.events[Event::TexWriteSectors] == 8 * 2);
-                CHECK(result.events[Event::FillSectors] == 8 * of_a_line);
+                const bool in_part = !masks && bytes % 32 != 0;
+                CHECK(result.events[Event::TexWriteSectors] == 64 * 2);
+                const std::uint64_t left = result.events[Event::WritebackSectors] / 2;  // lines
+                CHECK(left >= 64 - 32);
+                CHECK(result.events[Event::FillSectors] == (reduce ? 64 * 2 : in_part ? left : 0));
             }
         }
     }
+}
+
+// As the rows of neighbouring tiles of C do that end within a sector.
+TEST_CASE("Two parts of a sector make it whole") {
+    const Machine machine = load_machine("tiny");
+    Kernel kernel = test::one_cta(64, 0, 1);
+    Phase& phase = kernel.programs[0].phases[0];
+    for (const std::int64_t from : {0, 24}) {  // 48 bytes, then 16
+        BoxWalk& store = phase.stores.emplace_back(phase.loads[0]);
+        store.start[1] = from;
+        store.extent = {1, from == 0 ? 24 : 8};
+    }
+    phase.loads.clear();
+    const auto result = run(machine, kernel, test::in_order(kernel), lanes(machine.l2.slices_per_partition));
+    CHECK(result.events[Event::TexWriteSectors] == 64 * 3);
+    CHECK(result.events[Event::FillSectors] == 0);
+    CHECK(result.events[Event::WritebackSectors] >= (64 - 32) * 2);
 }
 
 TEST_CASE("A stop request ends the run, and progress only grows") {

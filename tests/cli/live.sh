@@ -78,6 +78,11 @@ printf '[[launch]]\nmatch = "gemm"\nas = "gmm order=row_major"\n' >kernel.toml
 refuses "kernel.toml:1: unknown kernel 'gmm'" validate --ncu "$ncu" --map kernel.toml
 refuses "missing.toml" validate --ncu "$ncu" --map missing.toml
 
+# What a profiler has measured is no output.
+cp "$ncu" measured.csv
+refuses "both an input and an output" validate --ncu measured.csv --as "gemm=$launch" --json ./measured.csv
+check "it is still there" cmp measured.csv "$ncu"
+
 # Unmapped launches: listed, and refused when nothing is left.
 refuses "none of 2 launches is mapped" validate --ncu "$ncu"
 refuses "none of 2 launches is mapped" validate --ncu "$ncu" --as "conv=$launch"

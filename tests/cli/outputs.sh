@@ -48,6 +48,24 @@ if [ -w /dev/full ]; then
     [ $? -eq 4 ] || fail "a full stdout is an error"
 fi
 
+# Nor is a pipe of the shell's, a descriptor it has opened or /dev/stdout replaced.
+expect 0 predict "${small[@]}" --order row_major --json >(cat >substituted; mv substituted whole)
+for _ in $(seq 50); do [ -e whole ] && break; sleep 0.1; done
+check "a process substitution got the document" python3 -m json.tool whole
+has_both() { grep -q '^1  ' "$1" && grep -q '"schema"' "$1"; }
+"$L2LENS" predict "${small[@]}" --order row_major --json /dev/stdout --quiet 2>err | cat >both
+check "/dev/stdout, a pipe, gets document and table" has_both both
+"$L2LENS" predict "${small[@]}" --order row_major --json /dev/stdout --quiet >both 2>err
+check "/dev/stdout, a file, gets document and table" has_both both
+"$L2LENS" predict "${small[@]}" --order row_major --csv /dev/stderr 2>&1 >out | cat >both
+check "/dev/stderr, a pipe, gets the CSV" grep -q '^kernel,gpu,' both
+"$L2LENS" predict "${small[@]}" --order row_major --csv /dev/fd/7 7>seven >out 2>err
+check "a descriptor of the shell's gets the CSV" grep -q '^kernel,gpu,' seven
+refuses "Bad file descriptor" predict gemm --csv /dev/stdin </dev/null
+expect 0 trace record gemm m=300 n=300 k=64 -o >(cat >recorded; mv recorded traced)
+for _ in $(seq 50); do [ -e traced ] && break; sleep 0.1; done
+expect 0 trace info traced
+
 # A failed run leaves an existing file alone.
 printf 'precious' >kept.json
 expect 4 predict gemm --order hilbrt --json kept.json

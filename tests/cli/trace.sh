@@ -53,6 +53,17 @@ done
 head -c -10 direct.l2t >long.l2t
 expect 0 trace replay long.l2t
 check "a warning of the cut" grep -q 'the trace is cut' err
+head -50 lines.txt >long.txt
+expect 0 trace replay long.txt --json cut.json
+check "a warning of the cut of text" grep -q 'long.txt: the trace is cut: it ends before line 51, after 4[0-9] records' err
+check "a replay of it is not complete" grep -q '"complete": false' cut.json
+expect 0 trace info long.txt
+check "nor is the trace" grep -q '^complete  *no' out
+head -c -3 lines.txt >long.txt
+expect 0 trace info long.txt
+check "a cut inside the end is one" grep -q 'the trace is cut: it ends inside line' err
+{ head -50 lines.txt && tail -1 lines.txt; } >wrong.txt
+refuses "wrong.txt:51: the end says" trace replay wrong.txt
 expect 0 trace record "${kernel[@]}" --lines --max-size 8K -o small.l2t
 check "a warning of the size" grep -q -e '--max-size 8K is reached' err
 check "it is no larger" test "$(stat -c %s small.l2t)" -le 8192

@@ -82,6 +82,11 @@ refuses "missing.csv: cannot be opened" trace import missing.csv -o x.l2t
 printf 'cta,warp\n' >short.csv
 refuses "short.csv:1: column 'instruction' is missing" trace import short.csv -o x.l2t
 
+# Moments far apart: windows without a request take no time.
+printf '0 0 R 0 32\n1000000000 0 R 0 32\n' >apart.txt
+expect 0 trace replay apart.txt --gpu h200 --json apart.json
+check "a second is passed in less" python3 -c 'import json; assert json.load(open("apart.json"))["meta"]["seconds"] < 10'
+
 # Mistakes.
 refuses "which kernel?" trace record -o x.l2t
 refuses "where to?" trace record gemm

@@ -82,6 +82,16 @@ refuses "missing.csv: cannot be opened" trace import missing.csv -o x.l2t
 printf 'cta,warp\n' >short.csv
 refuses "short.csv:1: column 'instruction' is missing" trace import short.csv -o x.l2t
 
+printf '"cta","warp","instruction","op","address","bytes"\r\n"0", "0" ,"0","R","0x0","64"\r\n' >quoted.csv
+expect 0 trace import quoted.csv -o quoted.l2t --gpu h200
+header=cta,warp,instruction,op,address,bytes
+printf '%s\n0,0,0,R,0,4\n0,0,0,R,0xffffffffffffffff,16\n' $header >wrap.csv
+refuses "wrap.csv:3: the 16 bytes at 0xffffffffffffffff reach beyond 64 bits" trace import wrap.csv -o x.l2t
+printf '%s,op\n0,0,0,R,0,4,W\n' $header >twice.csv
+refuses "twice.csv:1: column 'op' is there twice" trace import twice.csv -o x.l2t
+printf '%s\n\n0,0,0,R,0,4\n0,64,0,R,0,4\n0,1,0,R,0,4\n' $header >warp.csv
+refuses "warp.csv:4: warp 64; a CTA has warps 0 to 31" trace import warp.csv -o x.l2t
+
 # Moments far apart: windows without a request take no time.
 printf '0 0 R 0 32\n1000000000 0 R 0 32\n' >apart.txt
 expect 0 trace replay apart.txt --gpu h200 --json apart.json

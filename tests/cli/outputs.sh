@@ -80,6 +80,21 @@ check "an interrupted run writes nothing" grep -q precious kept.json
 check "and prints no table" test ! -s out
 check "and says so" grep -q interrupted err
 
+# interrupts SIGNAL ARGS...: half a second after it a command that would run for seconds has ended as one interrupted.
+interrupts() {
+    local signal=$1
+    shift
+    checks=$((checks + 1))
+    timeout --preserve-status -k 0.5 -s "$signal" 1 "$L2LENS" "$@" >out 2>err
+    code=$?
+    { [ "$code" -eq 2 ] && grep -q '^l2lens: interrupted$' err && [ ! -s out ]; } || fail "$signal, exit $code: l2lens $*"
+}
+interrupts INT order check hilbert --grid 4096x4096
+interrupts TERM order show hilbert --grid 4096x4096 --json kept.json
+interrupts INT order check sharing --kernel 'gemm m=65536 n=65536 k=64'
+interrupts TERM kernel check gemm m=131072 n=131072 k=64 bm=64 bn=64 --json kept.json
+check "they write nothing, either" grep -q precious kept.json
+
 # The same result on any number of threads.
 expect 0 predict "${small[@]}" --order row_major,hilbert,group_m:4 --csv one.csv --threads 1
 expect 0 predict "${small[@]}" --order row_major,hilbert,group_m:4 --csv four.csv --threads 4

@@ -32,8 +32,7 @@ void add(Fields& fields, const std::string& label, const std::string& text) {
 }
 
 // The value of a parameter on a GPU, and who says so.
-void add_value(Fields& fields, const std::string& key, const std::string& gpu) {
-    const Machine machine = load_machine(gpu);
+void add_value(Fields& fields, const std::string& key, const Machine& machine) {
     for (const Parameter& parameter : machine.parameters) {
         if (parameter.key != key) continue;
         add(fields, "on " + machine.name,
@@ -42,7 +41,7 @@ void add_value(Fields& fields, const std::string& key, const std::string& gpu) {
     }
 }
 
-Fields fields_of(const Entry& entry, const std::string& gpu) {
+Fields fields_of(const Entry& entry, const Machine& machine) {
     Fields fields{{std::string(kind_name(entry.kind)), entry.word}};
     add(fields, "unit", entry.unit);
     add(fields, "meaning", entry.meaning);
@@ -52,7 +51,7 @@ Fields fields_of(const Entry& entry, const std::string& gpu) {
     add(fields, "hint", entry.hint);
     add(fields, "range", entry.range);
     add(fields, "source", entry.source);
-    if (entry.kind == EntryKind::Parameter) add_value(fields, entry.word, gpu);
+    if (entry.kind == EntryKind::Parameter) add_value(fields, entry.word, machine);
     return fields;
 }
 
@@ -90,16 +89,20 @@ ExitCode list(const Output& output) {
 
 ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
+    // For any word, as a --gpu that is misspelt or an output is a mistake whether or not it is looked at.
+    const Machine machine = load_machine(arguments.gpu);
     const std::string word = name_of(arguments.words);
     if (arguments.markdown) {
         if (!word.empty()) throw BadInput("explain: --markdown is all words; leave '" + word + "' out");
+        if (!invocation.common.json.empty() || !invocation.common.csv.empty())
+            throw BadInput("explain: --markdown prints the page; --json and --csv list the words without it");
         write_stdout(glossary_markdown());
         return ExitCode::Done;
     }
     if (word.empty()) return list(output);
     const auto entry = find_entry(word);
     if (!entry) unknown(word);
-    const Listing listing{"l2lens/explanation", {"field", "text"}, fields_of(*entry, arguments.gpu)};
+    const Listing listing{"l2lens/explanation", {"field", "text"}, fields_of(*entry, machine)};
     const auto text = [&](bool) {
         std::string lines;
         for (const auto& field : listing.rows) lines += fmt::format("{:<10} {}\n", field[0], field[1]);

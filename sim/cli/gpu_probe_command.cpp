@@ -48,7 +48,7 @@ std::string remarks(const gpu::ProbeReport& report) {
 
 ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
-    if (!arguments.file.empty()) check_writable(arguments.file);
+    if (!arguments.file.empty()) check_writable(arguments.file, "-o");
     const Machine base = load_machine(arguments.base);
     gpu::require_gpu();
     gpu::require_counters();

@@ -12,4 +12,24 @@ bool interrupted();
 // Throws Interrupted when the flag is set.
 void throw_if_interrupted();
 
+// While one lives the first signal, too, ends the program at once, as Interrupted would end it: for
+// computations that never ask, and write nothing that could be left half done.
+class EndsAtInterrupt {
+public:
+    EndsAtInterrupt();
+    ~EndsAtInterrupt();
+    EndsAtInterrupt(const EndsAtInterrupt&) = delete;
+    EndsAtInterrupt& operator=(const EndsAtInterrupt&) = delete;
+
+private:
+    bool before_;
+};
+
+// What such a computation returns.
+template <class Work>
+auto until_interrupted(Work&& work) {
+    const EndsAtInterrupt guard;
+    return work();
+}
+
 }  // namespace l2lens::cli

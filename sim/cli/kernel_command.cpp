@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/interrupt.hpp"
 #include "cli/invocation.hpp"
 #include "cli/output.hpp"
 #include "kernel/residency.hpp"
@@ -102,9 +103,11 @@ std::string check_json(const Kernel& kernel, const Machine& machine,
 ExitCode check_kernel(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
     const Machine machine = load_machine(arguments.gpu);
-    const Kernel kernel =
-        load_kernel(arguments.kernel[0], {arguments.kernel.begin() + 1, arguments.kernel.end()}, &machine);
-    const std::vector<TensorTraffic> traffic = kernel_traffic(kernel);
+    const Kernel kernel = until_interrupted([&] {
+        return load_kernel(arguments.kernel[0], {arguments.kernel.begin() + 1, arguments.kernel.end()},
+                           &machine);
+    });
+    const std::vector<TensorTraffic> traffic = until_interrupted([&] { return kernel_traffic(kernel); });
     for (const TensorTraffic& tensor : traffic) {
         if (tensor.stored_bytes != 0 && tensor.stored_bytes != tensor.bytes) {
             output.note(fmt::format("{} is stored {}, not once: do the tiles cover it without overlap?",

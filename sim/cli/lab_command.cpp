@@ -51,11 +51,15 @@ ExitCode list(const Invocation& invocation) {
     return ExitCode::Done;
 }
 
+Listing listing_of(const Lab& lab) {
+    return {"l2lens/lab",
+            {"lab", "name", "title", "page"},
+            {{std::to_string(lab.number), lab.name, lab.title, lab.page}}};
+}
+
 ExitCode show(const Lab& lab, const Invocation& invocation) {
     const Output output(invocation.common);
-    const Listing listing{"l2lens/lab",
-                          {"lab", "name", "title", "page"},
-                          {{std::to_string(lab.number), lab.name, lab.title, lab.page}}};
+    const Listing listing = listing_of(lab);
     output.write({[&](bool colour) { return markdown_text(lab.page, colour); },
                   [&] { return listing_json(listing); }, [&] { return listing_csv(listing); }});
     return ExitCode::Done;
@@ -81,10 +85,14 @@ ExitCode check(const Lab& lab, const std::string& answer, const Invocation& invo
     return verdict.right ? ExitCode::Done : ExitCode::OutsideTolerance;
 }
 
+// The page takes the place of the text; --json and --csv are written besides it.
 ExitCode write_page(const Lab& lab, const std::string& path, const Invocation& invocation) {
     const Output output(invocation.common);
-    check_writable(path);
+    check_writable(path, "--html");
     write_file(path, lab_page(lab, run_lab(lab, invocation.common), lab_output(lab, invocation.common)));
+    const Listing listing = listing_of(lab);
+    output.write({[](bool) { return std::string(); }, [&] { return listing_json(listing); },
+                  [&] { return listing_csv(listing); }});
     output.note(fmt::format("lab {} is in {}", lab.number, path));
     return ExitCode::Done;
 }

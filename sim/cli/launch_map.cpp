@@ -2,6 +2,7 @@
 #include "cli/launch_map.hpp"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ void read_word(RecordedRow& row, const std::string& word, const std::string& whe
 RecordedRow read_launch(const std::string& text, const std::string& where) {
     RecordedRow row;
     std::istringstream words(text);
+    std::set<std::string> given;
     words >> row.kernel;
     if (row.kernel.empty()) throw BadInput(where + ": which kernel? As in REGEX=gemm m=4096 order=row_major");
     for (std::string word; words >> word;) {
@@ -54,6 +56,8 @@ RecordedRow read_launch(const std::string& text, const std::string& where) {
             std::getline(words, rest);
             word += rest;
         }
+        if (const std::string name = word.substr(0, word.find('=')); !given.insert(name).second)
+            throw BadInput(fmt::format("{}: {} is given twice", where, name));
         read_word(row, word, where);
     }
     if (row.order.empty()) throw BadInput(where + ": in which order? As in order=row_major");

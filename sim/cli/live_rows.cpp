@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "cli/arguments.hpp"
+#include "cli/file_output.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/model_run.hpp"
 #include "cli/progress.hpp"
@@ -175,20 +176,19 @@ std::vector<RecordedRow> measure_live(const LiveArguments& arguments, const Mach
     gpu::LiveOptions options;
     options.repeats = static_cast<int>(parse_whole("--repeats", arguments.repeats, 1, 1000));
     options.record_schedule = !arguments.record_schedule.empty();
-    if (!arguments.record.empty() && arguments.record == arguments.record_schedule)
-        throw BadInput("--record and --record-schedule both go to '" + arguments.record +
-                       "'; they need a place each");
+    if (!arguments.record.empty()) check_writable(arguments.record, "--record");
+    if (!arguments.record_schedule.empty()) check_writable(arguments.record_schedule, "--record-schedule");
     check_params(kernel, modes.front(), machine);
 
     const gpu::LiveShape shape = gpu::describe_live(kernel);
     const std::vector<Launch> launches = plan_launches(arguments, modes, shape, machine, output);
-    RecordFile schedules(arguments.record_schedule, schedule_header());
+    RecordFile schedules(arguments.record_schedule, "--record-schedule", schedule_header());
     gpu::require_gpu();
     gpu::require_counters();
     const gpu::GpuInfo gpu = gpu::inspect_device().gpus.front();
     note_other_gpu(machine, gpu, output);
     options.metrics = gpu::recorded_metrics(gpu.chip);
-    RecordFile record(arguments.record, csv_header(shape, options.metrics));
+    RecordFile record(arguments.record, "--record", csv_header(shape, options.metrics));
 
     std::vector<RecordedRow> rows;
     Progress progress("measuring", launches.size(), output.quiet());

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "cli/arguments.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/invocation.hpp"
 #include "cli/model_run.hpp"
 #include "cli/output.hpp"
@@ -43,9 +44,11 @@ OrderReport report_of_kernel(const Arguments& arguments, const Machine& machine,
     const std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
     if (words.empty()) throw BadInput("--kernel: name a kernel, as in --kernel 'gemm m=4096'");
     const LaunchedKernel launched = load_sequence(words, "", machine, quiet);
-    return describe_order(arguments.order, grid_of(launched.kernel),
-                          order_of_plane(arguments.order, machine, launched.kernel, launched.mode),
-                          order_context(machine, launched.kernel, launched.mode));
+    return until_interrupted([&] {
+        return describe_order(arguments.order, grid_of(launched.kernel),
+                              order_of_plane(arguments.order, machine, launched.kernel, launched.mode),
+                              order_context(machine, launched.kernel, launched.mode));
+    });
 }
 
 // Reads the arguments and describes the order on the grid.
@@ -57,14 +60,21 @@ OrderReport report_of(const Arguments& arguments, bool quiet) {
     OrderContext context;
     context.sms = static_cast<int>(machine.sms.size());
     if (machine.l2.private_partitions || machine.partitions > 2) context.xcds = machine.partitions;
-    return describe_order(arguments.order, grid, resolve_order(arguments.order, grid, context), context);
+    return until_interrupted([&] {
+        return describe_order(arguments.order, grid, resolve_order(arguments.order, grid, context), context);
+    });
+}
+
+// What takes seconds for millions of tiles.
+std::string sequence_csv(const OrderReport& report) {
+    return until_interrupted([&] { return order_sequence_csv(report); });
 }
 
 ExitCode show(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
     const OrderReport report = report_of(arguments, output.quiet());
-    output.write({[&](bool) { return order_picture(report); }, [&] { return order_sequence_json(report); },
-                  [&] { return order_sequence_csv(report); }});
+    const auto json = [&] { return until_interrupted([&] { return order_sequence_json(report); }); };
+    output.write({[&](bool) { return order_picture(report); }, json, [&] { return sequence_csv(report); }});
     return ExitCode::Done;
 }
 
@@ -72,7 +82,7 @@ ExitCode check(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
     const OrderReport report = report_of(arguments, output.quiet());
     output.write({[&](bool colour) { return order_check_text(report, colour); },
-                  [&] { return order_check_json(report); }, [&] { return order_sequence_csv(report); }});
+                  [&] { return order_check_json(report); }, [&] { return sequence_csv(report); }});
     return report.check.bijection() ? ExitCode::Done : ExitCode::OutsideTolerance;
 }
 

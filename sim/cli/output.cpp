@@ -26,12 +26,10 @@ void write_form(const std::string& path, const std::function<std::string()>& for
 
 Output::Output(const CommonOptions& options) : options_(options) {
     parse_choice("--color", options.color, {"auto", "always", "never"});
-    if (!options.json.empty() && options.json == options.csv) {
-        throw BadInput("--json and --csv both go to '" + options.json + "'; they need a place each");
-    }
-    for (const std::string& path : {options.json, options.csv}) {
-        if (!path.empty() && path != "-") check_writable(path);
-    }
+    if (options.json == "-" && options.csv == "-")
+        throw BadInput("--json and --csv both go to '-'; they need a place each");
+    if (!options.json.empty() && options.json != "-") check_writable(options.json, "--json");
+    if (!options.csv.empty() && options.csv != "-") check_writable(options.csv, "--csv");
 }
 
 void Output::write(const Document& document) const {

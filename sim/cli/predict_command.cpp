@@ -54,22 +54,11 @@ PredictOptions predict_options(const Arguments& arguments, const CommonOptions& 
     return options;
 }
 
-// Before anything is computed: can the file be written, and to a place of its own?
-void check_own_file(const char* option, const std::string& path, const CommonOptions& common) {
-    if (path.empty()) return;
-    if (path == common.json || path == common.csv)
-        throw BadInput(std::string(option) + " and another output both go to '" + path +
-                       "'; they need a place each");
-    check_writable(path);
-}
-
-void check_files(const Arguments& arguments, const CommonOptions& common) {
-    check_own_file("--record-schedule", arguments.record_schedule, common);
-    check_own_file("--report", arguments.report, common);
+// Before anything is computed: can the files be written, and to a place of their own?
+void check_files(const Arguments& arguments) {
+    if (!arguments.record_schedule.empty()) check_writable(arguments.record_schedule, "--record-schedule");
     if (arguments.report.empty()) return;
-    if (arguments.report == arguments.record_schedule)
-        throw BadInput("--report and --record-schedule both go to '" + arguments.report +
-                       "'; they need a place each");
+    check_writable(arguments.report, "--report");
     check_report_can_be_drawn();
 }
 
@@ -100,7 +89,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const auto start = std::chrono::steady_clock::now();
     const Output output(invocation.common);
     PredictOptions options = predict_options(arguments, invocation.common);
-    check_files(arguments, invocation.common);
+    check_files(arguments);
     const int threads = invocation.common.thread_count();
     if (arguments.kernel.empty()) throw BadInput("predict: which kernel? l2lens kernel list names them");
 

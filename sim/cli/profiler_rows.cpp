@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/file_roles.hpp"
 #include "cli/launch_map.hpp"
 #include "report/format.hpp"
 
@@ -26,6 +27,8 @@ std::vector<Profiled> read_launches(const ProfilerArguments& arguments) {
     const auto add = [&](const std::string& file, std::vector<gpu::ImportedLaunch> launches) {
         for (gpu::ImportedLaunch& launch : launches) all.push_back({file, std::move(launch)});
     };
+    for (const std::string& file : arguments.ncu) will_read(file);
+    for (const std::string& file : arguments.rocprof) will_read(file);
     for (const std::string& file : arguments.ncu) add(file, gpu::read_ncu_csv(file));
     std::vector<std::vector<gpu::ImportedLaunch>> passes;
     for (const std::string& file : arguments.rocprof) passes.push_back(gpu::read_rocprof_csv(file));

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "cli/file_output.hpp"
+#include "cli/output_place.hpp"
 
 namespace l2lens::cli {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 // What the regular file holds; "" for a new one, and for pipes and devices.
 std::string text_of(const std::string& path) {
     std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) return "";
+    if (goes_straight(path) || !std::filesystem::is_regular_file(path, error)) return "";
     std::ifstream in(path, std::ios::binary);
     std::ostringstream text;
     text << in.rdbuf();
@@ -29,9 +30,10 @@ std::string without_line_end(std::string line) {
 
 }  // namespace
 
-RecordFile::RecordFile(std::string path, std::string header) : path_(std::move(path)) {
+RecordFile::RecordFile(std::string path, const std::string& option, std::string header)
+    : path_(std::move(path)) {
     if (path_.empty()) return;
-    check_writable(path_);
+    check_writable(path_, option);
     std::error_code error;
     before_ = std::filesystem::file_size(path_, error) > 0 && !error ? text_of(path_) : "";
     if (before_.empty()) {

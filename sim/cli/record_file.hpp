@@ -9,9 +9,9 @@ namespace l2lens::cli {
 
 class RecordFile {
 public:
-    // `header` is the line of the columns. Throws BadInput when `path` cannot be written, or holds a table
-    // with other columns. An empty path records nothing.
-    RecordFile(std::string path, std::string header);
+    // `option` names the file on the command line, `header` is the line of the columns. Throws BadInput when
+    // `path` cannot be written, or holds a table with other columns. An empty path records nothing.
+    RecordFile(std::string path, const std::string& option, std::string header);
 
     // Kept until write().
     void add(const std::string& rows) { added_ += rows; }

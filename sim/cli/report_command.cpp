@@ -47,7 +47,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
             "report: of which results? l2lens predict KERNEL --details --json RESULT.json makes one");
     if (arguments.page.empty()) throw BadInput("report: where to? -o FILE.html");
     check_report_can_be_drawn();
-    check_writable(arguments.page);
+    check_writable(arguments.page, "-o");
     std::vector<ReportDocument> documents;
     for (const std::string& path : arguments.results)
         documents.push_back(read_report_document(read_result(path), path));

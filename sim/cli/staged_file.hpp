@@ -3,16 +3,18 @@
 // an interrupt leaves what was there before.
 #pragma once
 
-#include <fstream>
+#include <ostream>
 #include <string>
+
+#include "cli/descriptor.hpp"
 
 namespace l2lens::cli {
 
 class StagedFile {
 public:
-    // Throws BadInput when the file cannot be written. What is no regular file (a pipe, /dev/null) is written
-    // straight.
-    explicit StagedFile(const std::string& path);
+    // `option` is what names it on the command line. Throws BadInput when the file cannot be written. What is
+    // no regular file (a pipe, /dev/null) is written straight.
+    StagedFile(const std::string& path, const std::string& option);
     ~StagedFile();
     StagedFile(const StagedFile&) = delete;
     StagedFile& operator=(const StagedFile&) = delete;
@@ -25,7 +27,9 @@ public:
 private:
     std::string path_;
     std::string beside_;  // "" when written straight
-    std::ofstream stream_;
+    Descriptor file_;
+    DescriptorBuffer buffer_;
+    std::ostream stream_;
 };
 
 }  // namespace l2lens::cli

@@ -106,7 +106,7 @@ ExitCode record(const Arguments& arguments, const Invocation& invocation) {
     const NamedOrder order = named_order(arguments.order, machine, launched);
     TbbExecutor executor(invocation.common.thread_count());
 
-    StagedFile file(arguments.output);
+    StagedFile file(arguments.output, "-o");
     TraceRecorder recorder(file.stream(), machine,
                            header_of(arguments, invocation, launched.kernel, machine, launched.mode),
                            most_bytes);
@@ -200,8 +200,16 @@ std::uint64_t for_each_request(TraceReader& reader, const Arguments& arguments,
     return sectors;
 }
 
+// Requests need no machine, but a --gpu that is misspelt or an output is a mistake all the same.
+void check_gpu(const Arguments& arguments) {
+    if (!arguments.gpu.empty()) load_machine(arguments.gpu);
+}
+
 ExitCode head(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
+    if (arguments.text && (!invocation.common.json.empty() || !invocation.common.csv.empty()))
+        throw BadInput("trace head: --text prints requests; --json and --csv list records without it");
+    check_gpu(arguments);
     const std::uint64_t count = parse_whole("-n", arguments.count, 1, 10'000'000);
     const std::unique_ptr<TraceReader> reader = open_trace(arguments.file);
     if (!arguments.text) {
@@ -222,9 +230,10 @@ ExitCode head(const Arguments& arguments, const Invocation& invocation) {
 ExitCode convert(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
     if (arguments.output.empty()) throw BadInput("trace convert: where to? -o FILE");
+    check_gpu(arguments);
     const std::unique_ptr<TraceReader> reader = open_trace(arguments.file);
     const bool text = parse_choice("--to", arguments.form, {"text", "lines"}) == "text";
-    StagedFile file(arguments.output);
+    StagedFile file(arguments.output, "-o");
     std::uint64_t records = 0;
     TraceHeader header = reader->header();
     header.kind = RecordKind::Line;
@@ -285,6 +294,7 @@ TraceHeader imported_header(const ImportedTrace& trace, const Machine& machine,
 ExitCode import_foreign(const Arguments& arguments, const Invocation& invocation) {
     const Output output(invocation.common);
     if (arguments.output.empty()) throw BadInput("trace import: where to? -o FILE.l2t");
+    check_writable(arguments.output, "-o");
     const ForeignFormat format = foreign_format(arguments);
     const auto ctas = static_cast<int>(parse_whole("--ctas-per-sm", arguments.ctas_per_sm, 0, 64));
     const Machine machine = load_machine(arguments.gpu.empty() ? "h200" : arguments.gpu);
@@ -292,7 +302,7 @@ ExitCode import_foreign(const Arguments& arguments, const Invocation& invocation
     if (!in) throw BadInput(arguments.file + ": cannot be opened");
     will_read(arguments.file);
     const ImportedTrace trace = import_trace(in, arguments.file, format, machine, ctas);
-    StagedFile file(arguments.output);
+    StagedFile file(arguments.output, "-o");
     TraceWriter writer(file.stream(), imported_header(trace, machine, invocation),
                        std::span<const TraceWalk>());
     for (const LineRecord& request : trace.requests) writer.add(request);

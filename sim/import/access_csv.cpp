@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <istream>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -18,20 +19,8 @@ namespace {
 enum Column { Cta, Warp, Instruction, Op, Address, Bytes, PathName, Columns };
 constexpr std::array<const char*, Columns> kNames{"cta",     "warp",  "instruction", "op",
                                                   "address", "bytes", "path"};
-constexpr std::uint32_t kMostBytes = 1 << 16;  // of one row
-
-std::vector<std::string_view> cells_of(std::string_view line) {
-    std::vector<std::string_view> cells;
-    while (true) {
-        const std::size_t comma = line.find(',');
-        std::string_view cell = line.substr(0, comma);
-        while (!cell.empty() && cell.front() == ' ') cell.remove_prefix(1);
-        while (!cell.empty() && (cell.back() == ' ' || cell.back() == '\r')) cell.remove_suffix(1);
-        cells.push_back(cell);
-        if (comma == std::string_view::npos) return cells;
-        line.remove_prefix(comma + 1);
-    }
-}
+constexpr std::uint32_t kMostBytes = 1 << 16;               // of one row
+constexpr std::uint32_t kLastInstruction = UINT32_MAX - 1;  // of a warp: their count must fit, too
 
 class CsvReader {
 public:
@@ -45,7 +34,7 @@ public:
         while (std::getline(in_, text)) {
             ++line_;
             if (text.empty() || text == "\r" || text.front() == '#') continue;
-            const auto cells = cells_of(text);
+            const auto cells = cells_of(std::string_view(text).substr(0, text.find_last_not_of('\r') + 1));
             if (width_ == 0) {
                 read_header(cells);
             } else {
@@ -62,6 +51,34 @@ private:
         throw BadInput(fmt::format("{}:{}: {}", name_, std::max(line_, 1), what));
     }
 
+    static std::string_view without_blanks(std::string_view cell) {
+        while (!cell.empty() && cell.front() == ' ') cell.remove_prefix(1);
+        while (!cell.empty() && cell.back() == ' ') cell.remove_suffix(1);
+        return cell;
+    }
+
+    // Quotes around a cell are no part of it, and commas between them none of the row; nothing that may stand
+    // in a cell has a quote of its own.
+    std::vector<std::string_view> cells_of(std::string_view line) const {
+        std::vector<std::string_view> cells;
+        while (true) {
+            const std::size_t first = line.find_first_not_of(' ');
+            std::size_t comma = line.find(',');
+            if (first != std::string_view::npos && line[first] == '"') {
+                const std::size_t close = line.find('"', first + 1);
+                if (close == std::string_view::npos) fail("a quoted cell is never closed");
+                comma = line.find(',', close);
+                if (!without_blanks(line.substr(close + 1, comma - close - 1)).empty())
+                    fail("something stands between a quoted cell and the next comma");
+                cells.push_back(line.substr(first + 1, close - first - 1));
+            } else {
+                cells.push_back(without_blanks(line.substr(0, comma)));
+            }
+            if (comma == std::string_view::npos) return cells;
+            line.remove_prefix(comma + 1);
+        }
+    }
+
     void read_header(const std::vector<std::string_view>& cells) {
         width_ = cells.size();
         for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -69,7 +86,9 @@ private:
             if (known == kNames.end())
                 fail(fmt::format("unknown column '{}'; there are: cta warp instruction op address bytes path",
                                  cells[i].substr(0, 40)));
-            place_[static_cast<std::size_t>(known - kNames.begin())] = static_cast<int>(i);
+            int& place = place_[static_cast<std::size_t>(known - kNames.begin())];
+            if (place >= 0) fail(fmt::format("column '{}' is there twice", *known));
+            place = static_cast<int>(i);
         }
         for (std::size_t column = 0; column < PathName; ++column)
             if (place_[column] < 0) fail(fmt::format("column '{}' is missing", kNames[column]));
@@ -81,15 +100,19 @@ private:
     }
 
     template <class Number>
-    Number number(const std::vector<std::string_view>& cells, Column column) const {
+    Number number(const std::vector<std::string_view>& cells, Column column,
+                  Number most = std::numeric_limits<Number>::max()) const {
         std::string_view text = cell(cells, column);
         const bool hexadecimal = text.starts_with("0x");
         if (hexadecimal) text.remove_prefix(2);
         Number value = 0;
         const auto [end, error] =
             std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
-        if (text.empty() || error != std::errc{} || end != text.data() + text.size())
-            fail(fmt::format("{} '{}' is no number", kNames[column], cell(cells, column).substr(0, 40)));
+        const std::string_view shown = cell(cells, column).substr(0, 40);
+        if (text.empty() || error == std::errc::invalid_argument || end != text.data() + text.size())
+            fail(fmt::format("{} '{}' is no number", kNames[column], shown));
+        if (error != std::errc{} || value > most)
+            fail(fmt::format("{} '{}' is out of range; at most {}", kNames[column], shown, most));
         return value;
     }
 
@@ -98,7 +121,8 @@ private:
         WarpAccess row;
         row.cta = number<std::uint32_t>(cells, Cta);
         row.warp = number<std::uint32_t>(cells, Warp);
-        row.instruction = number<std::uint32_t>(cells, Instruction);
+        row.instruction = number<std::uint32_t>(cells, Instruction, kLastInstruction);
+        row.line = line_;
         row.width = number<std::uint32_t>(cells, Bytes);
         if (row.width < 1 || row.width > kMostBytes)
             fail(fmt::format("{} bytes; 1 to {}", row.width, kMostBytes));
@@ -110,9 +134,12 @@ private:
         row.operation = op == "R" ? Operation::Read : Operation::Write;
         row.adds = op == "A";
         row.path = path == "cp.async" ? Path::CpAsync : Path::Load;
+        const auto address = number<std::uint64_t>(cells, Address);
+        if (address + (row.width - 1) < address)
+            fail(fmt::format("the {} bytes at {:#x} reach beyond 64 bits", row.width, address));
         if (!joins(row)) flush();
         if (waiting_.lanes == 0) waiting_ = row;
-        waiting_.address[static_cast<std::size_t>(waiting_.lanes++)] = number<std::uint64_t>(cells, Address);
+        waiting_.address[static_cast<std::size_t>(waiting_.lanes++)] = address;
     }
 
     // Another lane of the access that waits?

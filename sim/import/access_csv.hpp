@@ -5,7 +5,7 @@
 //
 // cta in launch order, warp of the CTA, instruction: how many of the warp's came before (rows of one warp and
 // instruction are lanes of one access and are coalesced), op R, W or A (an atomic or a reduction), path ld
-// (the default) or cp.async. Rows of a CTA stand together.
+// (the default) or cp.async. Rows of a CTA stand together, cells may be quoted.
 #pragma once
 
 #include <iosfwd>

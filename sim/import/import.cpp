@@ -50,9 +50,12 @@ public:
     explicit Collector(const std::string& name) : name_(name) {}
 
     void operator()(const WarpAccess& access) {
-        if (access.cta > all_.instructions.size() + kMostGap || access.warp >= kMostWarps)
-            throw BadInput(
-                fmt::format("{}: CTA {}, warp {} is out of range", name_, access.cta, access.warp));
+        if (access.warp >= kMostWarps)
+            fail(access, fmt::format("warp {}; a CTA has warps 0 to {}", access.warp, kMostWarps - 1));
+        if (access.cta > all_.instructions.size() + kMostGap)
+            fail(access,
+                 fmt::format("CTA {} comes after {} CTAs; at most {} without an access may lie between",
+                             access.cta, all_.instructions.size(), kMostGap));
         ++all_.accesses;
         if (access.cta >= all_.instructions.size()) {
             all_.instructions.resize(access.cta + 1, 0);
@@ -71,9 +74,13 @@ private:
     static constexpr std::size_t kMostGap = 1 << 20;  // CTAs without an access in a row
     static constexpr std::uint32_t kMostWarps = 32;
 
+    [[noreturn]] void fail(const WarpAccess& access, const std::string& what) const {
+        throw BadInput(fmt::format("{}:{}: {}", name_, access.line, what));
+    }
+
     void add(const WarpAccess& access, const ByteRun& run) {
         if (all_.requests.size() >= kMostRequests)
-            throw BadInput(fmt::format("{}: more than {} requests; trace fewer CTAs", name_, kMostRequests));
+            fail(access, fmt::format("more than {} requests; trace fewer CTAs", kMostRequests));
         all_.requests.push_back({run.address, access.cta, access.instruction,
                                  static_cast<std::uint16_t>(access.warp), run.bytes, access.operation,
                                  access.path, access.adds});
@@ -98,7 +105,7 @@ double issue_interval(std::uint32_t warps) {
 }
 
 // Launch order onto places: the first wave by the machine's table, then whoever is free first; where the
-// hardware deals CTAs to the partitions in turn, only places of theirs.
+// hardware deals CTAs to the partitions in turn, only places of theirs: of partitions that have SMs.
 std::vector<Place> place_ctas(const Collected& all, const Machine& machine, int ctas_per_sm,
                               double interval_ps) {
     struct Free {
@@ -120,6 +127,7 @@ std::vector<Place> place_ctas(const Collected& all, const Machine& machine, int 
                 {0, round, place.first_wave_position, static_cast<std::uint16_t>(sm)});
         }
     }
+    std::erase_if(queues, [](const Queue& queue) { return queue.empty(); });
     std::vector<Place> places;
     for (std::size_t cta = 0; cta < all.instructions.size(); ++cta) {
         Queue& queue = queues[cta % queues.size()];

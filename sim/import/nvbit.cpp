@@ -107,6 +107,8 @@ private:
         if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);
         Number value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+        if (error == std::errc::result_out_of_range)
+            fail(fmt::format("{} '{}' is out of range", what, text.substr(0, 40)));
         if (text.empty() || error != std::errc{} || end != text.data() + text.size())
             fail(fmt::format("{} '{}' is no number", what, text.substr(0, 40)));
         return value;
@@ -190,6 +192,7 @@ private:
         if (kind == nullptr || mask == 0) return;
         skip_registers("sources");
         if (number<std::uint32_t>("width") == 0) return;
+        access_.line = line_;
         access_.instruction = instruction_;
         access_.operation = kind->operation;
         access_.path = kind->path;
@@ -212,6 +215,8 @@ private:
     }
 
     void add_lane(std::uint64_t address) {
+        if (address + (access_.width - 1) < address)
+            fail(fmt::format("the {} bytes at {:#x} reach beyond 64 bits", access_.width, address));
         if (!in_window(address)) access_.address[static_cast<std::size_t>(access_.lanes++)] = address;
     }
 

@@ -19,6 +19,7 @@ inline constexpr int kWarpLanes = 32;
 struct WarpAccess {
     std::uint32_t cta = 0;          // in launch order
     std::uint32_t warp = 0;         // of the CTA
+    int line = 0;                   // of the trace, where it begins
     std::uint32_t instruction = 0;  // how many instructions of the warp were before it
     Operation operation = Operation::Read;
     Path path = Path::Load;

@@ -60,7 +60,10 @@ public:
         RecordBatch batch;
         while (reader_.next(batch)) add(batch);
         run_lanes();
-        while (!all_idle()) run_window(ports_.hold_back() ? window_ : kLongWindow);
+        while (!all_idle()) {
+            stop_if_asked();
+            run_window(ports_.hold_back() ? window_ : kLongWindow);
+        }
         return result();
     }
 
@@ -157,10 +160,12 @@ private:
     }
 
     void make_room() {
-        if (++since_asked_ % 1024 == 0 && options_.stop_requested && options_.stop_requested()) {
-            throw Interrupted();
-        }
+        if (++since_asked_ % 1024 == 0) stop_if_asked();
         if (pending_ >= kMostPending) run_lanes();
+    }
+
+    void stop_if_asked() const {
+        if (options_.stop_requested && options_.stop_requested()) throw Interrupted();
     }
 
     // To the end of the window before the last record's, of which more may come.
@@ -168,7 +173,11 @@ private:
         const Picoseconds end = last_window_ / window_ * window_;
         if (end <= now_) return;
         if (ports_.hold_back()) {
-            while (now_ < end) run_window(window_);
+            while (now_ < end) {
+                stop_if_asked();
+                skip_empty_windows(end);
+                if (now_ < end) run_window(window_);
+            }
         } else {
             run_window(end - now_);
         }
@@ -177,6 +186,18 @@ private:
             queue.forget_handed_in();
             pending_ += queue.pending.size();
         }
+    }
+
+    // Where no lane has anything to do, no port gets further behind: the next window in which something
+    // happens is that of the next record.
+    void skip_empty_windows(Picoseconds end) {
+        Picoseconds next = end;
+        for (const Queue& queue : queues_) {
+            if (!queue.lane->idle()) return;
+            if (queue.handed_in < queue.pending.size())
+                next = std::min(next, queue.pending[queue.handed_in].window);
+        }
+        if (next >= now_ + window_) now_ = next / window_ * window_;
     }
 
     // Lanes meet only in the GPCs' ports: while these hold nothing back, a window may be as long as it likes.

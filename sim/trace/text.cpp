@@ -29,20 +29,23 @@ bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-// Reads a line of at most kLargestTraceHeader bytes; false at the end of the file.
-bool read_line(std::istream& in, std::string& line, bool& too_long) {
+enum class LineRead { None, Whole, WithoutEnd, TooLong };
+
+// Reads a line of at most kLargestTraceHeader bytes; none at the end of the file.
+LineRead read_line(std::istream& in, std::string& line) {
     line.clear();
-    too_long = false;
     std::streambuf& buffer = *in.rdbuf();
     for (int c = buffer.sbumpc(); c != std::char_traits<char>::eof(); c = buffer.sbumpc()) {
-        if (c == '\n') return true;
-        if (line.size() == kLargestTraceHeader) {
-            too_long = true;
-            return true;
-        }
+        if (c == '\n') return LineRead::Whole;
+        if (line.size() == kLargestTraceHeader) return LineRead::TooLong;
         line.push_back(static_cast<char>(c));
     }
-    return !line.empty();
+    return line.empty() ? LineRead::None : LineRead::WithoutEnd;
+}
+
+// May a last line without a line end have been longer? Only the end in full tells that it was not.
+bool may_be_cut(std::string_view line) {
+    return !line.starts_with("end") || !line.ends_with('}');
 }
 
 }  // namespace
@@ -56,6 +59,7 @@ public:
     void parse() {
         const std::string_view first = word();
         if (first.empty()) return;
+        if (reader_.end_) fail("nothing may stand after the end");
         if (first == "header") return parse_header();
         if (first == "window") return parse_window();
         if (first == "end") return parse_end();
@@ -117,6 +121,7 @@ private:
         if (number_ != 1) fail("a header must be the first line");
         reader_.header_ = parse_header_json(line_.substr(next_), fmt::format("{}:1", reader_.name_));
         if (reader_.header_.kind != RecordKind::Line) fail("a text trace holds lines, not boxes");
+        reader_.headed_ = true;
     }
 
     void parse_window() {
@@ -132,12 +137,12 @@ private:
 
     void parse_end() {
         reader_.end_ = parse_end_json(line_.substr(next_), fmt::format("{}:{}", reader_.name_, number_));
+        reader_.end_line_ = number_;
     }
 
     void parse_request(std::string_view first) {
         if (line_.size() > kLongestLine)
             fail(fmt::format("a request of more than {} characters", kLongestLine));
-        if (reader_.end_) fail("a request after the end");
         LineRecord record;
         record.time = time(first);
         const std::uint64_t sm = whole(word(), 10, "SM");
@@ -205,16 +210,32 @@ private:
 
 TextTraceReader::TextTraceReader(std::istream& in, std::string name) : name_(std::move(name)) {
     std::string line;
-    bool too_long = false;
-    for (std::uint32_t number = 1; read_line(in, line, too_long); ++number) {
-        Parser parser(*this, number, line);
-        if (too_long) parser.fail("the line has no end");
-        parser.parse();
+    std::uint32_t number = 0;
+    bool inside_line = false;
+    for (LineRead read = read_line(in, line); read != LineRead::None; read = read_line(in, line)) {
+        Parser parser(*this, ++number, line);
+        if (read == LineRead::TooLong) parser.fail("the line has no end");
+        inside_line = headed_ && !end_ && read == LineRead::WithoutEnd && may_be_cut(line);
+        if (!inside_line) parser.parse();
     }
     if (in.bad()) throw BadInput(name_ + ": cannot be read");
+    check_end(number, inside_line);
     relocate();
     if (!windows_) order_by_time();
-    if (end_ && !end_->complete) {
+}
+
+void TextTraceReader::check_end(std::uint32_t lines, bool inside_line) {
+    if (!end_) {
+        if (!headed_) return;  // written by a program that knows no directives
+        warning_ =
+            fmt::format("{}: the trace is cut: it ends {} line {}, after {} records", name_,
+                        inside_line ? "inside" : "before", inside_line ? lines : lines + 1, records_.size());
+        return;
+    }
+    if (end_->records != records_.size() && end_->records != requests_)
+        throw BadInput(fmt::format("{}:{}: the end says {} records; there are {}", name_, end_line_,
+                                   end_->records, records_.size()));
+    if (!end_->complete) {
         warning_ = fmt::format("{}: the recording was stopped at its largest size, after {} records", name_,
                                records_.size());
     }
@@ -223,6 +244,7 @@ TextTraceReader::TextTraceReader(std::istream& in, std::string name) : name_(std
 // A request of several lines becomes one record a line.
 void TextTraceReader::add(LineRecord record, std::uint64_t address, std::uint64_t bytes, std::uint32_t line) {
     record.window = window_now_;
+    ++requests_;
     while (bytes > 0) {
         const std::uint64_t in_line = std::min<std::uint64_t>(bytes, kLineBytes - address % kLineBytes);
         record.bytes = static_cast<std::uint8_t>(in_line);

@@ -8,7 +8,7 @@
 // default: a plain load that missed the L1); HINT is evict_first, evict_last or no_allocate. Lines may come
 // in any order of time. Three directives make a converted trace replay exactly as the binary one:
 // `header {JSON}` (first), `window NS` (requests after it are handed in at that time) and `end {JSON}`
-// (last).
+// (last). What has a header was written as a whole, so without its end it is cut.
 #pragma once
 
 #include <iosfwd>
@@ -31,13 +31,18 @@ private:
     class Parser;
 
     void add(LineRecord record, std::uint64_t address, std::uint64_t bytes, std::uint32_t line);
+    // An end that says another number of records is refused, one that is missing means a cut.
+    void check_end(std::uint32_t lines, bool inside_line);
     // Without windows, each request is handed in just before it arrives.
     void order_by_time();
     void relocate();
 
     std::string name_;
+    bool headed_ = false;
     bool windows_ = false;
     Picoseconds window_now_ = 0;
+    std::uint64_t requests_ = 0;  // as written; those of several lines are several records
+    std::uint32_t end_line_ = 0;
     bool given_ = false;
     std::vector<LineRecord> records_;
     std::vector<std::uint32_t> lines_;  // of the file

@@ -85,7 +85,35 @@ refuses "contradict" predict gemm mode=static --mode grid
 refuses "No such file or directory" predict gemm --json no/such/folder/x.json
 refuses "Is a directory" predict gemm --csv .
 refuses "both go to" predict gemm --json - --csv -
-refuses "both go to" predict gemm --json same --csv same
+refuses "--json and --csv both go to" predict gemm --json same --csv same
+refuses "--json and --csv both go to" predict gemm --json same --csv ./same
+refuses "--json and --csv both go to" predict gemm --json same --csv "$PWD/nowhere/../same"
+ln -s to_come.csv leads_there.csv
+refuses "--csv and --record-schedule both go to" predict gemm --csv to_come.csv --record-schedule leads_there.csv
+refuses "--csv and --record-schedule both go to" predict gemm --csv ./leads_there.csv --record-schedule to_come.csv
+refuses "--json and --report both go to" predict gemm --json a.html --report ./a.html
+refuses "--json and --html both go to" lab 1 --json a.html --html ./a.html
+printf 'cta,warp,instruction,op,address,bytes\n0,0,0,R,0,32\n' >access.csv
+for form in --json --csv; do
+    refuses "$form and -o both go to" trace record gemm m=300 n=300 k=64 -o q.l2t $form q.l2t
+    refuses "$form and -o both go to" trace import access.csv -o ./q.l2t $form q.l2t
+done
+"$L2LENS" trace import access.csv -o q.l2t --quiet >/dev/null
+refuses "--csv and -o both go to" trace convert q.l2t -o q.txt --csv ./q.txt
+check "none of them was begun" test ! -e same -a ! -e to_come.csv -a ! -e a.html -a ! -e q.txt
+
+# An input is no output, also where its value is not asked for.
+cp "$L2LENS_MODELS/gpus/tiny.toml" g.toml
+for words in "explain sector" "explain" "trace head q.l2t" "trace convert q.l2t -o q.txt"; do
+    read -ra arguments <<<"$words"
+    refuses "both an input and an output" "${arguments[@]}" --gpu ./g.toml --json g.toml
+done
+check "the machine is still there" cmp g.toml "$L2LENS_MODELS/gpus/tiny.toml"
+refuses "did you mean 'h200'?" explain sector --gpu h20
+
+# No form is asked for in vain.
+refuses "--markdown" explain --markdown --json words.json
+refuses "--text" trace head q.l2t --text --csv head.csv
 
 # Recorded counters.
 head='kernel,m,n,k,order,mode,lts__t_sectors.sum'

@@ -55,6 +55,10 @@ assert data["answer"] and data["wrong"] and len(data["sentences"]) == len(data["
 PYTHON
 done
 
+expect 0 lab 1 --html page.html --json page.json --csv page.csv
+check "JSON and CSV are written besides the page" python3 -c 'import csv, json; d = json.load(open("page.json")); r = list(csv.DictReader(open("page.csv"))); assert d["schema"] == "l2lens/lab" and d["rows"][0]["page"] == r[0]["page"]'
+check "and the page is one" grep -q '</html>' page.html
+
 # What is refused.
 refuses "there is no lab '9'; there are 1 to 8" lab 9
 refuses "did you mean 'sectors'?" lab sectrs

@@ -78,6 +78,11 @@ printf '[[launch]]\nmatch = "gemm"\nas = "gmm order=row_major"\n' >kernel.toml
 refuses "kernel.toml:1: unknown kernel 'gmm'" validate --ncu "$ncu" --map kernel.toml
 refuses "missing.toml" validate --ncu "$ncu" --map missing.toml
 
+# What a profiler has measured is no output.
+cp "$ncu" measured.csv
+refuses "both an input and an output" validate --ncu measured.csv --as "gemm=$launch" --json ./measured.csv
+check "it is still there" cmp measured.csv "$ncu"
+
 # Unmapped launches: listed, and refused when nothing is left.
 refuses "none of 2 launches is mapped" validate --ncu "$ncu"
 refuses "none of 2 launches is mapped" validate --ncu "$ncu" --as "conv=$launch"
@@ -101,6 +106,9 @@ refuses "no regular expression" validate --ncu "$ncu" --as "=$launch"
 refuses "belongs here" validate --ncu "$ncu" --as "gemm"
 refuses "which kernel?" validate --ncu "$ncu" --as "gemm="
 refuses "did you mean 'gemm'?" validate --ncu "$ncu" --as "gemm=gmm order=row_major"
+refuses "order is given twice" validate --ncu "$ncu" --as "gemm=gemm order=row_major order=hilbert"
+refuses "mode is given twice" validate --ncu "$ncu" --as "gemm=gemm mode=grid order=hilbert mode=static"
+refuses "m is given twice" validate --ncu "$ncu" --as "gemm=gemm m=1024 m=1024 order=hilbert"
 refuses "in which order?" validate --ncu "$ncu" --as "gemm=gemm m=1024"
 refuses "did you mean 'hilbert'?" validate --ncu "$ncu" --as "gemm=gemm order=hilbrt"
 refuses "did you mean 'layout'?" validate --ncu "$ncu" --as "gemm=gemm layuot=tn order=hilbert"

@@ -48,6 +48,24 @@ if [ -w /dev/full ]; then
     [ $? -eq 4 ] || fail "a full stdout is an error"
 fi
 
+# Nor is a pipe of the shell's, a descriptor it has opened or /dev/stdout replaced.
+expect 0 predict "${small[@]}" --order row_major --json >(cat >substituted; mv substituted whole)
+for _ in $(seq 50); do [ -e whole ] && break; sleep 0.1; done
+check "a process substitution got the document" python3 -m json.tool whole
+has_both() { grep -q '^1  ' "$1" && grep -q '"schema"' "$1"; }
+"$L2LENS" predict "${small[@]}" --order row_major --json /dev/stdout --quiet 2>err | cat >both
+check "/dev/stdout, a pipe, gets document and table" has_both both
+"$L2LENS" predict "${small[@]}" --order row_major --json /dev/stdout --quiet >both 2>err
+check "/dev/stdout, a file, gets document and table" has_both both
+"$L2LENS" predict "${small[@]}" --order row_major --csv /dev/stderr 2>&1 >out | cat >both
+check "/dev/stderr, a pipe, gets the CSV" grep -q '^kernel,gpu,' both
+"$L2LENS" predict "${small[@]}" --order row_major --csv /dev/fd/7 7>seven >out 2>err
+check "a descriptor of the shell's gets the CSV" grep -q '^kernel,gpu,' seven
+refuses "Bad file descriptor" predict gemm --csv /dev/stdin </dev/null
+expect 0 trace record gemm m=300 n=300 k=64 -o >(cat >recorded; mv recorded traced)
+for _ in $(seq 50); do [ -e traced ] && break; sleep 0.1; done
+expect 0 trace info traced
+
 # A failed run leaves an existing file alone.
 printf 'precious' >kept.json
 expect 4 predict gemm --order hilbrt --json kept.json
@@ -61,6 +79,21 @@ code=$?
 check "an interrupted run writes nothing" grep -q precious kept.json
 check "and prints no table" test ! -s out
 check "and says so" grep -q interrupted err
+
+# interrupts SIGNAL ARGS...: half a second after it a command that would run for seconds has ended as one interrupted.
+interrupts() {
+    local signal=$1
+    shift
+    checks=$((checks + 1))
+    timeout --preserve-status -k 0.5 -s "$signal" 1 "$L2LENS" "$@" >out 2>err
+    code=$?
+    { [ "$code" -eq 2 ] && grep -q '^l2lens: interrupted$' err && [ ! -s out ]; } || fail "$signal, exit $code: l2lens $*"
+}
+interrupts INT order check hilbert --grid 4096x4096
+interrupts TERM order show hilbert --grid 4096x4096 --json kept.json
+interrupts INT order check sharing --kernel 'gemm m=65536 n=65536 k=64'
+interrupts TERM kernel check gemm m=131072 n=131072 k=64 bm=64 bn=64 --json kept.json
+check "they write nothing, either" grep -q precious kept.json
 
 # The same result on any number of threads.
 expect 0 predict "${small[@]}" --order row_major,hilbert,group_m:4 --csv one.csv --threads 1

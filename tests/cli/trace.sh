@@ -53,6 +53,17 @@ done
 head -c -10 direct.l2t >long.l2t
 expect 0 trace replay long.l2t
 check "a warning of the cut" grep -q 'the trace is cut' err
+head -50 lines.txt >long.txt
+expect 0 trace replay long.txt --json cut.json
+check "a warning of the cut of text" grep -q 'long.txt: the trace is cut: it ends before line 51, after 4[0-9] records' err
+check "a replay of it is not complete" grep -q '"complete": false' cut.json
+expect 0 trace info long.txt
+check "nor is the trace" grep -q '^complete  *no' out
+head -c -3 lines.txt >long.txt
+expect 0 trace info long.txt
+check "a cut inside the end is one" grep -q 'the trace is cut: it ends inside line' err
+{ head -50 lines.txt && tail -1 lines.txt; } >wrong.txt
+refuses "wrong.txt:51: the end says" trace replay wrong.txt
 expect 0 trace record "${kernel[@]}" --lines --max-size 8K -o small.l2t
 check "a warning of the size" grep -q -e '--max-size 8K is reached' err
 check "it is no larger" test "$(stat -c %s small.l2t)" -le 8192
@@ -70,6 +81,21 @@ refuses "where to?" trace import access.csv
 refuses "missing.csv: cannot be opened" trace import missing.csv -o x.l2t
 printf 'cta,warp\n' >short.csv
 refuses "short.csv:1: column 'instruction' is missing" trace import short.csv -o x.l2t
+
+printf '"cta","warp","instruction","op","address","bytes"\r\n"0", "0" ,"0","R","0x0","64"\r\n' >quoted.csv
+expect 0 trace import quoted.csv -o quoted.l2t --gpu h200
+header=cta,warp,instruction,op,address,bytes
+printf '%s\n0,0,0,R,0,4\n0,0,0,R,0xffffffffffffffff,16\n' $header >wrap.csv
+refuses "wrap.csv:3: the 16 bytes at 0xffffffffffffffff reach beyond 64 bits" trace import wrap.csv -o x.l2t
+printf '%s,op\n0,0,0,R,0,4,W\n' $header >twice.csv
+refuses "twice.csv:1: column 'op' is there twice" trace import twice.csv -o x.l2t
+printf '%s\n\n0,0,0,R,0,4\n0,64,0,R,0,4\n0,1,0,R,0,4\n' $header >warp.csv
+refuses "warp.csv:4: warp 64; a CTA has warps 0 to 31" trace import warp.csv -o x.l2t
+
+# Moments far apart: windows without a request take no time.
+printf '0 0 R 0 32\n1000000000 0 R 0 32\n' >apart.txt
+expect 0 trace replay apart.txt --gpu h200 --json apart.json
+check "a second is passed in less" python3 -c 'import json; assert json.load(open("apart.json"))["meta"]["seconds"] < 10'
 
 # Mistakes.
 refuses "which kernel?" trace record -o x.l2t

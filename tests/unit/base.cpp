@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/dense_ids.hpp"
+#include "base/error.hpp"
+#include "base/file_roles.hpp"
 #include "base/nearest.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_file.hpp"
 
 using namespace l2lens;
 
@@ -71,4 +75,28 @@ TEST_CASE("Two streams of one seed differ, the same stream repeats") {
         REQUIRE(u < 1.0);
         REQUIRE(a.below(7) < 7);
     }
+}
+
+TEST_CASE("A file has one role in a run, by whatever path it is named") {
+    namespace fs = std::filesystem;
+    const TemporaryFile holder("_roles", "");
+    const fs::path folder = holder.path() + ".d";
+    fs::create_directory(folder);
+    const auto in_folder = [&](const char* name) { return (folder / name).string(); };
+    fs::create_symlink("new.csv", folder / "link.csv");  // to what is not there yet
+    fs::create_symlink(".", folder / "here");
+
+    will_write(in_folder("new.csv"), "--csv");
+    CHECK_NOTHROW(will_write(in_folder("./new.csv"), "--csv"));  // the same output, asked for again
+    for (const char* same : {"new.csv", "./new.csv", "link.csv", "here/new.csv"}) {
+        INFO(same);
+        CHECK_THROWS_WITH(will_write(in_folder(same), "--json"),
+                          ContainsSubstring("--csv and --json both go to"));
+        CHECK_THROWS_WITH(will_read(in_folder(same)), ContainsSubstring("both an input and an output"));
+    }
+    will_read(holder.path());
+    CHECK_THROWS_AS(will_write(holder.path(), "--csv"), BadInput);
+    will_write("/dev/null", "--csv");
+    CHECK_NOTHROW(will_write("/dev/null", "--json"));
+    fs::remove_all(folder);
 }

@@ -223,6 +223,24 @@ TEST_CASE("CTAs follow one another where a place falls free, in turn over the di
     for (const LineRecord& request : import_text(text, ForeignFormat::Csv, machine).requests)
         ++ctas_of_sm[request.sm];
     CHECK(ctas_of_sm == std::vector<int>(8, 5));
+    // Dies that keep no SM are passed over.
+    keep_sms(machine, 3);
+    std::vector<int> ctas_of_three(3, 0);
+    for (const LineRecord& request : import_text(text, ForeignFormat::Csv, machine).requests)
+        ++ctas_of_three[request.sm];
+    std::ranges::sort(ctas_of_three);
+    CHECK(ctas_of_three == std::vector<int>{13, 13, 14});
+}
+
+TEST_CASE("Cells of a CSV may be quoted", "[import]") {
+    const std::string plain = "cta,warp,instruction,op,address,bytes,path\n0,1,7,W,0x1000,64,ld\n";
+    const std::string quoted =
+        "\"cta\",\"warp\",instruction,\"op\",address, \"bytes\" ,path\r\n"
+        "\"0\",1,\"7\", \"W\",\"0x1000\",\"64\",\"ld\"\r\n";
+    const Machine machine = load_machine("h200");
+    const auto requests = import_text(plain, ForeignFormat::Csv, machine).requests;
+    CHECK(requests.size() == 1);
+    CHECK(import_text(quoted, ForeignFormat::Csv, machine).requests == requests);
 }
 
 TEST_CASE("What does not parse is refused with its line", "[import]") {
@@ -247,6 +265,20 @@ TEST_CASE("What does not parse is refused with its line", "[import]") {
     CHECK(error_of(header + "0,0,0,X,1,4\n", ForeignFormat::Csv).find("t:2: op 'X'") != std::string::npos);
     CHECK(error_of(header + "0,0,0,R,1\n", ForeignFormat::Csv).find("t:2: 5 cells") != std::string::npos);
     CHECK(error_of(header + "0,0,0,R,1,0\n", ForeignFormat::Csv).find("0 bytes") != std::string::npos);
-    CHECK(error_of(header + "0,99,0,R,1,4\n", ForeignFormat::Csv).find("warp 99") != std::string::npos);
+    const auto csv = [&](const std::string& row) { return error_of(header + row, ForeignFormat::Csv); };
+    CHECK(csv("0,0,0,R,1,4\n0,64,0,R,1,4\n0,0,1,R,1,4\n") == "t:3: warp 64; a CTA has warps 0 to 31");
+    CHECK(csv("0,0,0,R,1,4\n9999999,0,0,R,1,4\n").starts_with("t:3: CTA 9999999 comes after 1 CTAs"));
+    CHECK(csv("0,0,9223372036854775807,R,1,4\n") ==
+          "t:2: instruction '9223372036854775807' is out of range; at most 4294967294");
+    CHECK(csv("0,0,4294967295,R,1,4\n").starts_with("t:2: instruction '4294967295' is out of range"));
+    CHECK(csv("0,0,0x,R,1,4\n") == "t:2: instruction '0x' is no number");
+    CHECK(csv("0,0,0,R,0,4\n0,0,0,R,0xffffffffffffffff,16\n") ==
+          "t:3: the 16 bytes at 0xffffffffffffffff reach beyond 64 bits");
+    CHECK(csv("0,0,0,R,0xfffffffffffffff0,16\n").empty());
+    CHECK(csv("0,0,0,\"R,1,4\n") == "t:2: a quoted cell is never closed");
+    CHECK(csv("0,0,0,\"R\"W,1,4\n") == "t:2: something stands between a quoted cell and the next comma");
+    CHECK(error_of("cta,warp,op,op\n", ForeignFormat::Csv) == "t:1: column 'op' is there twice");
+    CHECK(nvbit("4 1 0x7f2b3fc00000", "4 1 0xfffffffffffffffe").find("reach beyond 64 bits") !=
+          std::string::npos);
     CHECK(error_of(header, ForeignFormat::Csv).find("no access") != std::string::npos);
 }

@@ -256,3 +256,31 @@ TEST_CASE("A beginning replays") {
     CHECK(result.events[Event::CoalescableRequests] == result.records);
     CHECK(result.scale == 1);
 }
+
+TEST_CASE("Moments far apart take no time where the ports of GPCs hold answers back") {
+    const Machine machine = load_machine("h200");
+    REQUIRE(machine.bandwidth.gpc_queue_ns > 0);
+    // Two bursts that keep the ports busy; whether 10 us or 9 s lie between is the same to the second.
+    const auto bursts = [](const std::string& nanoseconds) {
+        std::string text;
+        for (int i = 0; i < 200; ++i) text += "0 0 R " + std::to_string(128 * i) + " 128\n";
+        for (int i = 0; i < 200; ++i)
+            text += nanoseconds + " 0 R " + std::to_string(128 * (i + 100)) + " 128\n";
+        return text;
+    };
+    SerialExecutor serial;
+    const ReplayResult near = replay_of(bursts("10000"), machine, serial);
+    const ReplayResult far = replay_of(bursts("9000010000"), machine, serial);
+    CHECK(far.events == near.events);
+    CHECK(near.time > 10'000 * kPsPerNs);
+    // As exactly as the windows that the two moments fall into.
+    CHECK(std::abs(far.time - near.time - 9'000'000'000 * kPsPerNs) < 100 * kPsPerNs);
+}
+
+TEST_CASE("A replay asks at each step of the lanes whether it is to stop") {
+    const auto reader = reader_of("0 0 R 0 32\n1000 0 R 0 32\n");
+    ReplayOptions options;
+    options.stop_requested = [] { return true; };
+    SerialExecutor serial;
+    CHECK_THROWS_AS(replay(*reader, load_machine("h200"), options, serial), Interrupted);
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text form of traces: what any program may write, and what is said about what it must not.
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "support/catch.hpp"
 #include "trace/text.hpp"
@@ -125,6 +127,9 @@ TEST_CASE("What is no request is named by line and column") {
         {"1 0 R 0 32\nwindow 5", "t.txt:2:8:", "before the first request"},
         {"window 5\n1 0 R 0 32\nwindow 4.999", "t.txt:3:8:", "back in time"},
         {"end {\"complete\":true,\"records\":0,\"sectors\":0}\n1 0 R 0 32", "t.txt:2:1:", "after the end"},
+        {"end {\"complete\":true,\"records\":0,\"sectors\":0}\nwindow 4", "t.txt:2:1:", "after the end"},
+        {"1 0 R 0 32\nend {\"complete\":true,\"records\":2,\"sectors\":0}",
+         "t.txt:2:", "the end says 2 records; there are 1"},
         {"end {\"complete\":1,\"records\":0,\"sectors\":0}", "t.txt:1:", "'complete'"},
     };
     for (const Case& c : cases) {
@@ -163,4 +168,43 @@ TEST_CASE("Text holds all that requests hold") {
     REQUIRE(reader->end());
     CHECK(reader->end()->sectors == 77);
     CHECK_THAT(reader->warning(), ContainsSubstring("largest size"));
+}
+
+TEST_CASE("A text with a header is cut when its end is missing, at whatever byte") {
+    std::ostringstream out;
+    TraceHeader header;
+    header.gpu = "tiny";
+    const std::vector<LineRecord> lines{
+        {1024, 5000, 0x80, 1, 128, 1, Operation::Read, Path::Tma},
+        {2048, 6000, 0x100, 0, 32, 1, Operation::Read, Path::Load},
+    };
+    TextTraceWriter writer(out, header);
+    for (const LineRecord& line : lines) writer.add(line);
+    writer.finish({true, 2, 5});
+    const std::string text = out.str();
+    const std::size_t after_header = text.find('\n') + 1;
+    for (std::size_t cut = after_header; cut < text.size() - 1; ++cut) {
+        INFO("cut at byte " << cut);
+        const auto reader = reader_of(text.substr(0, cut), "t.txt");
+        const bool line_end = text[cut - 1] == '\n';
+        CHECK_THAT(reader->warning(), ContainsSubstring(line_end ? "the trace is cut: it ends before line"
+                                                                 : "the trace is cut: it ends inside line"));
+        // Only lines that are whole count.
+        const std::string whole = text.substr(0, text.rfind('\n', cut - 1) + 1);
+        const auto requests = static_cast<std::size_t>(std::ranges::count(whole, 'R'));
+        const auto read = lines_of(*reader);
+        CHECK(read == std::vector<LineRecord>(lines.begin(), lines.begin() + std::ssize(read)));
+        CHECK(read.size() == requests);
+    }
+    // Its line end may be missing, its number of records may not be another.
+    CHECK(reader_of(text.substr(0, text.size() - 1), "t.txt")->warning().empty());
+    const std::size_t second = text.find("\n6 ") + 1;
+    const std::string without = text.substr(0, second) + text.substr(text.find('\n', second) + 1);
+    CHECK_THAT(complaint_of(without), ContainsSubstring("the end says 2 records; there are 1"));
+    // Programs without a header need no end; with one, a request of three lines is one record or three.
+    CHECK(reader_of("1 0 R 0 32", "t.txt")->warning().empty());
+    for (const char* records : {"1", "3"})
+        CHECK(complaint_of(std::string("1 0 R 0 384\nend {\"complete\":true,\"records\":") + records +
+                           ",\"sectors\":12}")
+                  .empty());
 }

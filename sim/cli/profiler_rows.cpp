@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "cli/launch_map.hpp"
+#include "cli/ncu_check.hpp"
 #include "report/format.hpp"
 
 #include "gpu/counters/ncu_csv.hpp"
@@ -26,7 +27,10 @@ std::vector<Profiled> read_launches(const ProfilerArguments& arguments) {
     const auto add = [&](const std::string& file, std::vector<gpu::ImportedLaunch> launches) {
         for (gpu::ImportedLaunch& launch : launches) all.push_back({file, std::move(launch)});
     };
-    for (const std::string& file : arguments.ncu) add(file, gpu::read_ncu_csv(file));
+    for (const std::string& file : arguments.ncu) {
+        add(file, gpu::read_ncu_csv(file));
+        check_ncu(file);
+    }
     std::vector<std::vector<gpu::ImportedLaunch>> passes;
     for (const std::string& file : arguments.rocprof) passes.push_back(gpu::read_rocprof_csv(file));
     if (!passes.empty()) add(arguments.rocprof.front(), gpu::merge_rocprof_passes(passes));
@@ -52,6 +56,14 @@ void add_neutral(std::map<std::string, double>& measured) {
     if (duration != measured.end()) measured["gpu__time_duration.sum"] = duration->second;
 }
 
+void check_counts(const RecordedRow& row) {
+    for (const auto& [name, value] : row.measured) {
+        if (value < 0)
+            throw BadInput(
+                fmt::format("{}: '{}': {} is negative, which no counter is", row.where(), name, value));
+    }
+}
+
 RecordedRow row_of(const Profiled& profiled, const LaunchRule& rule) {
     RecordedRow row = rule.launch;
     row.file = profiled.file;
@@ -60,6 +72,7 @@ RecordedRow row_of(const Profiled& profiled, const LaunchRule& rule) {
         if (!is_property(name)) row.measured[name] = value;
     }
     add_neutral(row.measured);
+    check_counts(row);
     return row;
 }
 

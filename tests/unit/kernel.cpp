@@ -449,6 +449,18 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
           "the first argument must be a tensor, not a string");
     check(program("{{loads = {box(A, {0, 0}, {1, 8}, {path = 'x'})}}}"), "path is 'x'");
     check(program("{{loads = {box(A, {0, 0}, {1, 8}, {cast = 2})}}}"), "'cast' is no option of a box");
+    const std::string boxed = "box(A, {0, 0}, {1, 8})";
+    check(program("{{loads = {x = " + boxed + "}}}"), "phase 1: 'loads' has an entry 'x' beside its list");
+    check(program("{{loads = {[2] = " + boxed + "}}}"), "phase 1: 'loads' ");
+    check(program("{{loads = {" + boxed + ", [3] = " + boxed + "}}}"), "phase 1: 'loads' ");
+    check(program("{{stores = {" + boxed + ", x = " + boxed + "}}}"),
+          "phase 1: 'stores' has an entry 'x' beside its list; write {box(...), box(...)}");
+    check(program("{{loads = " + boxed + "}, x = {loads = " + boxed + "}}"),
+          "must return a list of phases; 'x' is beside it");
+    check(program("{{stores = {box(A, {0, 0}, {1, 8}, {multicast = 3})}}}"),
+          "phase 1: 'stores' a box of A with multicast, which is an option of loads");
+    check(program("{{loads = {box(A, {0, 0}, {1, 8}, {reduce = true})}}}"),
+          "phase 1: 'loads' a box of A with reduce, which is an option of stores");
     check(program("{{loads = {box(A, {0, 0}, {1, 8}, {multicast = 0})}}}"), "multicast must be");
     check(program("{{count = 1 << 30, loads = {box(A, {0, 0}, {1, 8}, {0, 1 << 40})}}}"),
           "moves beyond any tensor");

@@ -103,7 +103,8 @@ void place_sms(const Topology& topology, Machine& machine) {
 void keep_sms(Machine& machine, int count) {
     const auto there = static_cast<int>(machine.sms.size());
     if (count < 1 || count > there)
-        throw BadInput("--sms: " + machine.name + " has 1 to " + std::to_string(there) + " SMs, not " +
+        throw BadInput("--sms: " + machine.name + " has " +
+                       (there == 1 ? "1 SM" : "1 to " + std::to_string(there) + " SMs") + ", not " +
                        std::to_string(count));
     std::erase_if(machine.sms, [&](const Sm& sm) { return sm.first_wave_position >= count; });
 }

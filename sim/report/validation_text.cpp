@@ -188,8 +188,9 @@ std::string counted_nothing_text(const ValidationSummary& summary) {
 
 std::string header(const ValidationReport& report) {
     const ValidationPlan& plan = report.plan;
-    std::string text = fmt::format("{} configurations on {}, from {} recorded rows", plan.rows.size(),
-                                   report.gpu, plan.recorded_rows);
+    std::string text =
+        fmt::format("{} on {}, from {}", counted(std::ssize(plan.rows), "configuration"), report.gpu,
+                    counted(static_cast<std::int64_t>(plan.recorded_rows), "recorded row"));
     if (plan.skipped_random > 0) text += fmt::format(", {} in random order skipped", plan.skipped_random);
     if (plan.other_split > 0) text += fmt::format(", {} of another split left out", plan.other_split);
     return text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -132,13 +133,18 @@ std::string causes_table(const ValidationReport& report, bool colour) {
     return table.text(colour);
 }
 
+// Without a pair of orders that measurement tells apart there is nothing to say.
+std::string tau_text(std::optional<double> tau) {
+    return tau ? fmt::format("{:.2f}", *tau) : "-";
+}
+
 std::string ranking_text(const RankingStats& ranking) {
     if (ranking.groups == 0) return "ranking: no rows differ in the order alone\n";
     return fmt::format(
-        "ranking: {} group{} of rows alike but for the order, {} of five orders or more; Kendall tau {:.2f} "
-        "by time, {:.2f} by DRAM fill\n",
-        ranking.groups, ranking.groups == 1 ? "" : "s", ranking.groups_of_5, ranking.kendall_tau_time,
-        ranking.kendall_tau_dram);
+        "ranking: {} group{} of rows alike but for the order, {} of five orders or more; Kendall tau {} "
+        "by time, {} by DRAM fill\n",
+        ranking.groups, ranking.groups == 1 ? "" : "s", ranking.groups_of_5,
+        tau_text(ranking.kendall_tau_time), tau_text(ranking.kendall_tau_dram));
 }
 
 // How much slower than the best order of its group what each picker picks ran.

@@ -260,8 +260,7 @@ private:
     void finish_topology() {
         report(check(topology_, machine_.partitions));
         place_sms(topology_, machine_);
-        for (Parameter& parameter : machine_.parameters)
-            parameter.value = value_text(machine_, *find_parameter(parameter.key));
+        renew_values(machine_);
     }
 
     // One line at a time: the first problem, at the line of its parameter.

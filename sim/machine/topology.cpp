@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "machine/parameters.hpp"
 
 namespace l2lens {
 namespace {
@@ -107,6 +108,7 @@ void keep_sms(Machine& machine, int count) {
                        (there == 1 ? "1 SM" : "1 to " + std::to_string(there) + " SMs") + ", not " +
                        std::to_string(count));
     std::erase_if(machine.sms, [&](const Sm& sm) { return sm.first_wave_position >= count; });
+    renew_values(machine);
 }
 
 std::vector<std::uint8_t> numbers_in_gpcs(const Machine& machine) {

@@ -97,6 +97,10 @@ check "Triton's launches are listed" grep -q 'no --as for 2 launches of triton_g
 
 # Rules that cannot be.
 refuses "is not a regular expression" validate --ncu "$ncu" --as "gemm(=$launch"
+refuses "without back-references" validate --ncu "$ncu" --as "(g)\\1=$launch"
+# Read by trying one way after the other, this takes longer than the universe is old.
+sed "s/void gemm_kernel<[^>]*>/$(printf 'a%.0s' {1..60})/" "$ncu" >long.csv
+refuses "none of 2 launches is mapped" validate --ncu long.csv --as "(a+)+c=$launch"
 refuses "no regular expression" validate --ncu "$ncu" --as "=$launch"
 refuses "belongs here" validate --ncu "$ncu" --as "gemm"
 refuses "which kernel?" validate --ncu "$ncu" --as "gemm="

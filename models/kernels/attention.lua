@@ -40,6 +40,19 @@ local function choose_blocks(p, room)
     return p.bk > 0 and p.bk or 16, p.stages > 0 and p.stages or 1
 end
 
+-- What a thread that keeps queries takes: Triton's with waves_per_eu = 2 on an MI300X. The warp that issues the loads and the
+-- three beside it take as many, so that queries in registers leave room for fewer warps that do the math.
+local QUERY_REGISTERS = 224
+
+local function check_registers(p, threads, gpu)
+    if p.keep_q ~= "registers" or not gpu or threads * QUERY_REGISTERS <= gpu.registers then return end
+    local fit = gpu.registers // (QUERY_REGISTERS * 32) // 4 * 4
+    local right = "warps=" .. max(4, p.pipeline == "warp_specialized" and fit - 4 or fit)
+    if p.pipeline == "warp_specialized" and p.warps <= fit then right = right .. " or pipeline=multistage" end
+    error(string.format("attention: keep_q=registers takes %d registers of each of %d threads, an SM of %s has %d; take %s",
+                        QUERY_REGISTERS, threads, gpu.name, gpu.registers, right), 0)
+end
+
 function kernel(p, gpu)
     p.bk, p.stages = choose_blocks(p, gpu and gpu.shared_memory or 227 * 1024)
     if p.kv_heads == 0 then p.kv_heads = p.heads end
@@ -59,6 +72,8 @@ function kernel(p, gpu)
     local O = heads_of("O", p.heads, p.queries)
     local lse = tensor("lse", {p.batch * p.heads, p.queries}, "fp32")
     local blocks = cdiv(p.queries, p.bq)
+    local threads = 32 * (p.warps + (p.pipeline == "warp_specialized" and 4 or 0))
+    check_registers(p, threads, gpu)
 
     local function rows(T, batch, head, from, count, step)
         if by_head then return box(T, {batch, head, from, 0}, {1, 1, count, p.dim}, {0, 0, step, 0}) end
@@ -99,8 +114,8 @@ function kernel(p, gpu)
         math = p.dtype,
         path = p.path,
         pace_spread = 0.007,  -- of CTAs with equal work, on an H200 (traces/h200/attention_schedules.csv)
-        threads = 32 * (p.warps + (p.pipeline == "warp_specialized" and 4 or 0)),
-        registers = p.keep_q == "registers" and 224 or 168,  -- 224: Triton's waves_per_eu = 2 on an MI300X
+        threads = threads,
+        registers = p.keep_q == "registers" and QUERY_REGISTERS or 168,
         shared_memory = shared_memory(p, p.bk, p.stages),
         program = function(head, block)
             if p.block_order == "down" then block = blocks - 1 - block end

@@ -44,7 +44,7 @@ function kernel(p, gpu)
     -- An accumulator per element of C, and 26 more.
     local registers = bm * bn // (p.warps * 32) + 26
     if registers > 255 then
-        error("a " .. bm .. "x" .. bn .. " tile with " .. p.warps .. " warps needs " .. registers ..
+        error("a " .. bm .. "x" .. bn .. " tile with " .. p.warps .. (p.warps == 1 and " warp needs " or " warps needs ") .. registers ..
               " registers per thread, a GPU has 255: take more warps or a smaller tile", 0)
     end
 

@@ -52,6 +52,11 @@ int parse_sample(const std::string& text) {
     return static_cast<int>(divisor);
 }
 
+void check_sampled(Engine engine, const std::string& sample) {
+    if (engine == Engine::Tile && sample != "auto")
+        throw BadInput("--sample: slices are a matter of --engine line; the tile engine moves whole boxes");
+}
+
 Engine parse_engine(const std::string& text) {
     return parse_choice("--engine", text, {"line", "tile"}) == "tile" ? Engine::Tile : Engine::Line;
 }

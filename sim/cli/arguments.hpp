@@ -26,6 +26,9 @@ int parse_sample(const std::string& text);
 // "line" or "tile".
 Engine parse_engine(const std::string& text);
 
+// Throws BadInput when slices are to be sampled of an engine that knows none.
+void check_sampled(Engine engine, const std::string& sample);
+
 // "64x32": tile rows x tile columns.
 GridShape parse_grid(const std::string& text);
 

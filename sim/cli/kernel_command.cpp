@@ -47,22 +47,19 @@ ExitCode show(const std::string& name, const Invocation& invocation) {
     return ExitCode::Done;
 }
 
-// How often the tiles together store the tensor: anything but once is worth a second look.
-std::string stored_text(const TensorTraffic& traffic) {
-    if (traffic.stored_bytes == 0) return "";
-    const double times = traffic.stored_bytes / traffic.bytes;
-    return times == 1 ? "once" : fmt::format("{:.6g} times", times);
-}
-
+// How often the tiles together move the tensor.
 std::string times_text(double moved, double bytes) {
-    return moved == 0 ? "" : fmt::format("{:.6g} times", moved / bytes);
+    if (moved == 0) return "";
+    const double times = moved / bytes;
+    return times == 1 ? "once" : fmt::format("{:.6g} times", times);
 }
 
 Listing traffic_listing(const std::vector<TensorTraffic>& traffic) {
     Listing listing{"l2lens/kernel_check", {"tensor", "size", "read", "stored"}, {}};
     for (const TensorTraffic& tensor : traffic) {
         listing.rows.push_back({tensor.tensor, format_binary_bytes(tensor.bytes),
-                                times_text(tensor.loaded_bytes, tensor.bytes), stored_text(tensor)});
+                                times_text(tensor.loaded_bytes, tensor.bytes),
+                                times_text(tensor.stored_bytes, tensor.bytes)});
     }
     return listing;
 }
@@ -74,8 +71,8 @@ std::string summary(const Kernel& kernel, const Machine& machine) {
     for (std::size_t axis = 0; axis < kernel.grid.size(); ++axis) {
         grid += fmt::format("{}{} {}", grid.empty() ? "" : " x ", kernel.grid[axis], kernel.axes[axis]);
     }
-    return fmt::format("{}\ngrid {}: {} tiles; {} CTAs per SM on {}, {:.1f} waves; {:.4g} TFLOP\n",
-                       kernel.title, grid, kernel.tiles(), resident, machine.name,
+    return fmt::format("{}\ngrid {}: {}; {} per SM on {}, {:.1f} waves; {:.4g} TFLOP\n", kernel.title, grid,
+                       counted(kernel.tiles(), "tile"), counted(resident, "CTA"), machine.name,
                        static_cast<double>(kernel.tiles()) / wave, kernel.flops() / 1e12);
 }
 
@@ -111,7 +108,7 @@ ExitCode check_kernel(const Arguments& arguments, const Invocation& invocation) 
     for (const TensorTraffic& tensor : traffic) {
         if (tensor.stored_bytes != 0 && tensor.stored_bytes != tensor.bytes) {
             output.note(fmt::format("{} is stored {}, not once: do the tiles cover it without overlap?",
-                                    tensor.tensor, stored_text(tensor)));
+                                    tensor.tensor, times_text(tensor.stored_bytes, tensor.bytes)));
         }
         if (tensor.boxes_outside > 0) {
             output.note(

@@ -43,8 +43,7 @@ PredictOptions predict_options(const Arguments& arguments, const CommonOptions& 
     PredictOptions options;
     if (parse_choice("--engine", arguments.engine, {"auto", "line", "tile"}) != "auto")
         options.engine = parse_engine(arguments.engine);
-    if (options.engine == Engine::Tile && arguments.sample != "auto")
-        throw BadInput("--sample: slices are a matter of --engine line; the tile engine moves whole boxes");
+    check_sampled(options.engine, arguments.sample);
     if (!arguments.mode.empty()) parse_mode(arguments.mode);
     options.sample = parse_sample(arguments.sample);
     options.seeds = static_cast<int>(parse_whole("--seeds", arguments.seeds, 1, 1000));

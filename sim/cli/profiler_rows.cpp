@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/file_roles.hpp"
 #include "cli/launch_map.hpp"
+#include "cli/ncu_check.hpp"
 #include "report/format.hpp"
 
 #include "gpu/counters/ncu_csv.hpp"
@@ -29,7 +30,10 @@ std::vector<Profiled> read_launches(const ProfilerArguments& arguments) {
     };
     for (const std::string& file : arguments.ncu) will_read(file);
     for (const std::string& file : arguments.rocprof) will_read(file);
-    for (const std::string& file : arguments.ncu) add(file, gpu::read_ncu_csv(file));
+    for (const std::string& file : arguments.ncu) {
+        add(file, gpu::read_ncu_csv(file));
+        check_ncu(file);
+    }
     std::vector<std::vector<gpu::ImportedLaunch>> passes;
     for (const std::string& file : arguments.rocprof) passes.push_back(gpu::read_rocprof_csv(file));
     if (!passes.empty()) add(arguments.rocprof.front(), gpu::merge_rocprof_passes(passes));
@@ -55,6 +59,14 @@ void add_neutral(std::map<std::string, double>& measured) {
     if (duration != measured.end()) measured["gpu__time_duration.sum"] = duration->second;
 }
 
+void check_counts(const RecordedRow& row) {
+    for (const auto& [name, value] : row.measured) {
+        if (value < 0)
+            throw BadInput(
+                fmt::format("{}: '{}': {} is negative, which no counter is", row.where(), name, value));
+    }
+}
+
 RecordedRow row_of(const Profiled& profiled, const LaunchRule& rule) {
     RecordedRow row = rule.launch;
     row.file = profiled.file;
@@ -63,6 +75,7 @@ RecordedRow row_of(const Profiled& profiled, const LaunchRule& rule) {
         if (!is_property(name)) row.measured[name] = value;
     }
     add_neutral(row.measured);
+    check_counts(row);
     return row;
 }
 

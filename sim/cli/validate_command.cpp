@@ -39,6 +39,7 @@ struct Arguments {
     std::string engine = "line";
     std::string sample = "auto";
     std::string seeds = "1";
+    const CLI::Option* repeats = nullptr;  // was it given?
 };
 
 std::vector<std::string> parameter_names(const std::string& kernel) {
@@ -125,8 +126,9 @@ Source source_of(const Arguments& arguments) {
     if (!live && !options.params.empty())
         throw BadInput("validate: unexpected argument '" + options.params.front() + "'");
     if (!live && (!options.orders.empty() || !options.modes.empty() || !options.record.empty() ||
-                  !options.record_schedule.empty()))
-        throw BadInput("validate: --order, --mode, --record and --record-schedule belong to --live");
+                  !options.record_schedule.empty() || arguments.repeats->count() > 0))
+        throw BadInput(
+            "validate: --order, --mode, --repeats, --record and --record-schedule belong to --live");
     if (!profiled && (!arguments.profiler.as.empty() || !arguments.profiler.map.empty()))
         throw BadInput("validate: --as and --map belong to --ncu and --rocprof");
     if (!recorded && !arguments.noise.empty()) throw BadInput("validate: --noise belongs to --recorded");
@@ -156,6 +158,13 @@ void check_judged(const Tolerances& tolerances, const ValidationSummary& summary
             throw BadInput("--tolerance: no row has a measured '" + counter + "' to compare");
         }
     }
+}
+
+// Nor does a validation pass that had nothing to judge.
+void check_compared(const ValidationSummary& summary, const Machine& machine) {
+    if (!summary.counters.empty() || !summary.counted_nothing.empty()) return;
+    throw BadInput("validate: no counter to compare: of what the model predicts for " + machine.name +
+                   ", no row has a measured value worth mentioning");
 }
 
 // Of the repeats among the rows, whatever their split, and among those of the files beside them. A file that
@@ -192,6 +201,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const Tolerances given = tolerances_of(arguments);
     PredictOptions options;
     options.engine = parse_engine(arguments.engine);
+    check_sampled(options.engine, arguments.sample);
     options.sample = parse_sample(arguments.sample);
     options.seeds = static_cast<int>(parse_whole("--seeds", arguments.seeds, 1, 1000));
     options.seed = invocation.common.seed_number();
@@ -214,6 +224,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     predict_rows(plan.rows, schedules, machine, options, executor, output.quiet());
     const ValidationSummary summary = summarise(plan.rows, noise);
     if (!given.empty()) check_judged(tolerances, summary);
+    check_compared(summary, machine);
 
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const ValidationReport report{plan, summary, tolerances, machine.name,
@@ -227,7 +238,8 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     return outside(summary, tolerances).empty() ? ExitCode::Done : ExitCode::OutsideTolerance;
 }
 
-void add_live_options(CLI::App& app, LiveArguments& live) {
+// Gives back --repeats, whose default says nothing about whether it was given.
+const CLI::Option* add_live_options(CLI::App& app, LiveArguments& live) {
     const std::string group = "Live";
     app.add_option(
            "--live", live.kernel,
@@ -246,7 +258,7 @@ void add_live_options(CLI::App& app, LiveArguments& live) {
     app.add_option("--record-schedule", live.record_schedule, "Add who ran what tile when to this file")
         ->option_text("FILE.csv")
         ->group(group);
-    app.add_option("--repeats", live.repeats, "Readings of each counter; the median counts")
+    return app.add_option("--repeats", live.repeats, "Readings of each counter; the median counts")
         ->capture_default_str()
         ->group(group);
 }
@@ -286,7 +298,7 @@ void add_validate_command(CLI::App& root, Invocation& invocation, Commands& comm
     app->add_option("--noise", arguments->noise,
                     "Further recorded counters with repeats: how much two readings of one launch differ")
         ->option_text("FILE.csv ...");
-    add_live_options(*app, arguments->live);
+    arguments->repeats = add_live_options(*app, arguments->live);
     add_profiler_options(*app, arguments->profiler);
     app->add_option("--gpu", arguments->gpu, "GPU they were recorded on, a name or a file")
         ->capture_default_str();

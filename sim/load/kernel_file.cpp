@@ -104,6 +104,7 @@ void KernelFile::call_kernel(lua_State* lua, const std::vector<KernelParam>& par
         for (const auto& [key, value] :
              {std::pair<const char*, std::int64_t>{"sms", std::ssize(machine->sms)},
               {"shared_memory", machine->sm.shared_memory_per_cta},
+              {"registers", machine->sm.registers},
               {"l2_bytes", machine->l2_bytes()}}) {
             lua_pushinteger(lua, value);
             lua_setfield(lua, -2, key);

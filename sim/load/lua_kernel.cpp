@@ -63,6 +63,22 @@ std::string type_name(lua_State* lua, int index) {
     return lua_typename(lua, lua_type(lua, index));
 }
 
+// An entry that is not among the list's 1 to `count`, as Lua writes its key: of {x = 1} x, of {[2] = 1} [2].
+// "" for a list of nothing else.
+std::string beside_list(lua_State* lua, int index, lua_Integer count) {
+    const int table = lua_absindex(lua, index);
+    std::string found;
+    for (lua_pushnil(lua); lua_next(lua, table) != 0; lua_pop(lua, 1)) {
+        const std::optional<std::int64_t> place = whole_number(lua, -2);
+        if (!found.empty() || (place && *place >= 1 && *place <= count)) continue;
+        if (lua_type(lua, -2) == LUA_TSTRING)
+            found = lua_tostring(lua, -2);
+        else
+            found = "[" + (place ? std::to_string(*place) : type_name(lua, -2)) + "]";
+    }
+    return found;
+}
+
 // The boxes of a loads or stores field at the top of the stack: a list, or just one.
 void read_boxes(lua_State* lua, std::vector<BoxWalk>& boxes, std::string& problem) {
     if (const BoxWalk* single = to_box(lua, -1)) {
@@ -74,6 +90,8 @@ void read_boxes(lua_State* lua, std::vector<BoxWalk>& boxes, std::string& proble
         return;
     }
     const auto count = static_cast<lua_Integer>(lua_rawlen(lua, -1));
+    if (const std::string key = beside_list(lua, -1, count); !key.empty())
+        problem = "has an entry '" + key + "' beside its list; write {box(...), box(...)}, no names, no gaps";
     if (count > kMostBoxes) problem = "has more than " + std::to_string(kMostBoxes) + " boxes";
     boxes.reserve(static_cast<std::size_t>(std::min(count, kMostBoxes)));
     for (lua_Integer i = 1; i <= count && problem.empty(); ++i) {
@@ -362,6 +380,18 @@ Phase LuaKernel::read_phase(lua_State* lua, std::string& problem) const {
         }
         if (!wrong.empty() && problem.empty()) problem = "'" + key + "' " + wrong;
     }
+    const auto tensor_name = [&](const BoxWalk& box) {
+        return kernel.tensors[static_cast<std::size_t>(box.tensor)].name;
+    };
+    for (const BoxWalk& box : phase.loads) {
+        if (problem.empty() && box.reduce)
+            problem = "'loads' a box of " + tensor_name(box) + " with reduce, which is an option of stores";
+    }
+    for (const BoxWalk& box : phase.stores) {
+        if (problem.empty() && box.multicast > 1)
+            problem =
+                "'stores' a box of " + tensor_name(box) + " with multicast, which is an option of loads";
+    }
     for (const auto* boxes : {&phase.loads, &phase.stores}) {
         for (const BoxWalk& box : *boxes) {
             const Tensor& tensor = kernel.tensors[static_cast<std::size_t>(box.tensor)];
@@ -383,6 +413,10 @@ Program LuaKernel::read_phases(lua_State* lua, int index, std::string& problem) 
     if (count == 0 || count > kMostPhases) {
         problem = "must return a list of 1 to " + std::to_string(kMostPhases) +
                   " phases, {{count = ..., loads = {...}}, ...}";
+        return program;
+    }
+    if (const std::string key = beside_list(lua, index, count); !key.empty()) {
+        problem = "must return a list of phases; '" + key + "' is beside it";
         return program;
     }
     program.phases.reserve(static_cast<std::size_t>(count));

@@ -200,7 +200,10 @@ private:
 
     void set(const toml::node& node, const ParameterInfo& parameter, Field<double> field) {
         if (!node.is_number()) wrong_type(node, parameter, "a number");
-        field(machine_) = in_range(node, parameter, node.value_or(0.0));
+        // Not node.value<double>(), which is nothing for a whole number that no double holds exactly.
+        const auto* whole = node.as_integer();
+        const double value = whole ? static_cast<double>(whole->get()) : node.as_floating_point()->get();
+        field(machine_) = in_range(node, parameter, value);
     }
     void set(const toml::node& node, const ParameterInfo& parameter, Field<int> field) {
         field(machine_) = static_cast<int>(whole_number(node, parameter));
@@ -257,8 +260,7 @@ private:
     void finish_topology() {
         report(check(topology_, machine_.partitions));
         place_sms(topology_, machine_);
-        for (Parameter& parameter : machine_.parameters)
-            parameter.value = value_text(machine_, *find_parameter(parameter.key));
+        renew_values(machine_);
     }
 
     // One line at a time: the first problem, at the line of its parameter.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <concepts>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -106,6 +107,17 @@ bool are_dependent(std::vector<std::uint64_t> masks) {
     return false;
 }
 
+// A mask's bits choose among lines, all of them bits of a line number; any higher one is 0 in all.
+void check_bits(std::uint64_t mask, std::uint64_t interleave, Problems& problems) {
+    constexpr int kBits = std::numeric_limits<LineNumber>::digits + kLineShift;
+    if (mask & (interleave - 1))
+        problems.add("hash.home_masks", "uses address bit ", std::countr_zero(mask), ", inside the ",
+                     interleave, " B that hash.interleave keeps in one slice");
+    if (mask >> kBits != 0)
+        problems.add("hash.home_masks", "uses address bit ", std::bit_width(mask) - 1,
+                     "; addresses have the bits 0 to ", kBits - 1);
+}
+
 void check_hash(const Machine& machine, Problems& problems) {
     const auto partitions = static_cast<unsigned>(std::max(machine.partitions, 0));
     const auto& masks = machine.hash.home_masks;
@@ -128,10 +140,7 @@ void check_hash(const Machine& machine, Problems& problems) {
         problems.add("hash.interleave", "is ", interleave, " B; it must be a power of two");
         return;
     }
-    for (const std::uint64_t mask : masks)
-        if (mask & (interleave - 1))
-            problems.add("hash.home_masks", "uses address bit ", std::countr_zero(mask), ", inside the ",
-                         interleave, " B that hash.interleave keeps in one slice");
+    for (const std::uint64_t mask : masks) check_bits(mask, interleave, problems);
 }
 
 void check_last_level(const Machine& machine, Problems& problems) {

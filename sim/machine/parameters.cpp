@@ -346,4 +346,9 @@ std::string value_text(const Machine& machine, const ParameterInfo& parameter) {
     return std::visit(TextOf{readable(machine), parameter.scale}, parameter.field);
 }
 
+void renew_values(Machine& machine) {
+    for (Parameter& parameter : machine.parameters)
+        parameter.value = value_text(machine, *find_parameter(parameter.key));
+}
+
 }  // namespace l2lens

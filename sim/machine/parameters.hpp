@@ -52,4 +52,8 @@ std::string range_problem(const ParameterInfo& parameter, double value);
 // The value as a machine file writes it: "45", "0.47", "true", "[[12, 13, 15]]".
 std::string value_text(const Machine& machine, const ParameterInfo& parameter);
 
+// Writes the fields' values into machine.parameters, whose values are what people see: after a machine was
+// read, or changed by other means than its file.
+void renew_values(Machine& machine);
+
 }  // namespace l2lens

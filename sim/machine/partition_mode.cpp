@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "machine/parameters.hpp"
 
 namespace l2lens {
 namespace {
@@ -31,6 +32,18 @@ Mode mode_of(const std::string& text) {
     return mode;
 }
 
+// The GPCs that still have SMs get the numbers 0, 1, ...: a partition is a GPU of its own, without the
+// others.
+void renumber_gpcs(Machine& machine) {
+    std::vector<int> kept;
+    for (const Sm& sm : machine.sms) kept.push_back(sm.gpc);
+    std::sort(kept.begin(), kept.end());
+    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+    for (Sm& sm : machine.sms)
+        sm.gpc = static_cast<int>(std::lower_bound(kept.begin(), kept.end(), sm.gpc) - kept.begin());
+    machine.gpcs = static_cast<int>(kept.size());
+}
+
 }  // namespace
 
 void take_partition(Machine& machine, const std::string& text) {
@@ -45,11 +58,13 @@ void take_partition(Machine& machine, const std::string& text) {
               [](const Sm* a, const Sm* b) { return a->first_wave_position < b->first_wave_position; });
     for (std::size_t place = 0; place < by_place.size(); ++place)
         by_place[place]->first_wave_position = static_cast<int>(place);
+    renumber_gpcs(machine);
     machine.partitions = dies;
     machine.last_level.bytes /= mode.memories;
     machine.last_level.bytes_per_ns /= mode.memories;
     machine.bandwidth.dram_bytes_per_ns /= mode.memories;
     machine.name += ":" + text;
+    renew_values(machine);
 }
 
 }  // namespace l2lens

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "machine/parameters.hpp"
 
 namespace l2lens {
 namespace {
@@ -103,9 +104,11 @@ void place_sms(const Topology& topology, Machine& machine) {
 void keep_sms(Machine& machine, int count) {
     const auto there = static_cast<int>(machine.sms.size());
     if (count < 1 || count > there)
-        throw BadInput("--sms: " + machine.name + " has 1 to " + std::to_string(there) + " SMs, not " +
+        throw BadInput("--sms: " + machine.name + " has " +
+                       (there == 1 ? "1 SM" : "1 to " + std::to_string(there) + " SMs") + ", not " +
                        std::to_string(count));
     std::erase_if(machine.sms, [&](const Sm& sm) { return sm.first_wave_position >= count; });
+    renew_values(machine);
 }
 
 std::vector<std::uint8_t> numbers_in_gpcs(const Machine& machine) {

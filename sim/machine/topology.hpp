@@ -37,7 +37,8 @@ void place_sms(const Topology& topology, Machine& machine);
 
 // Leaves the machine the `count` SMs that the first CTAs of a launch reach, numbered anew in the order of
 // their ids: a launch confined to them (green contexts, MPS), or a persistent kernel that leaves the others
-// free. They stay in their GPCs and CPCs. Throws BadInput unless count is 1 to the SMs there are.
+// free. They stay in their GPCs and CPCs, and GPCs that are left without one stay, too: the GPU still has
+// their turns and clocks. Throws BadInput unless count is 1 to the SMs there are.
 void keep_sms(Machine& machine, int count);
 
 // [sm]: which of its GPC's SMs it is, in the order of their ids.

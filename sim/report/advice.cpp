@@ -114,9 +114,9 @@ std::string comparison(const PredictReport& report, const Operands& operands, co
                                   : fmt::format("{} + {} ({})", format_lines(slow.footprint.mean_rows),
                                                 format_lines(slow.footprint.mean_columns),
                                                 format_binary_bytes(operands.wave_bytes(slow.footprint)));
-    return fmt::format("{}: a wave of {} tiles shares {}; {} needs {}, {}.", shown_name(best),
-                       wave_size(report, best), footprint_text(operands, best.footprint), shown_name(slow),
-                       needs, consequence);
+    return fmt::format("{}: a wave of {} shares {}; {} needs {}, {}.", shown_name(best),
+                       counted(wave_size(report, best), "tile"), footprint_text(operands, best.footprint),
+                       shown_name(slow), needs, consequence);
 }
 
 // All orders take the same time: say why none can help.
@@ -149,8 +149,8 @@ std::string single(const PredictReport& report, const Operands& operands, const 
                            format_bytes(value_of(only, "dram_read_bytes")),
                            format_bytes(operands.input_bytes));
     }
-    return fmt::format("{}: a wave of {} tiles shares {}; the L2 holds {}.", shown_name(only),
-                       wave_size(report, only), footprint_text(operands, only.footprint),
+    return fmt::format("{}: a wave of {} shares {}; the L2 holds {}.", shown_name(only),
+                       counted(wave_size(report, only), "tile"), footprint_text(operands, only.footprint),
                        format_binary_bytes(static_cast<double>(report.machine.l2_bytes())));
 }
 

@@ -86,6 +86,10 @@ std::string format_plain(double value) {
     return without_trailing_zeros(significant(value));
 }
 
+std::string counted(std::int64_t number, std::string_view word) {
+    return fmt::format("{} {}{}", number, word, number == 1 ? "" : "s");
+}
+
 std::string format_exact(double value) {
     // Whole numbers without an exponent, as the hardware's counters are written.
     if (std::abs(value) < 1e15 && value == std::nearbyint(value)) return fmt::format("{:.0f}", value);

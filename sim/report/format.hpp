@@ -3,6 +3,7 @@
 // these.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ std::string format_time(double ns);                 // 1.52 ms
 std::string format_percent(double percent);         // 74.0 %
 std::string format_signed_percent(double percent);  // +0.4 %, +148 %, -3.0 %
 std::string format_plain(double value);             // 12, 12.5, 0.07: no unit, no trailing zeros
+
+// "1 tile", "132 tiles": the number whole, and its word in the singular or with an s.
+std::string counted(std::int64_t number, std::string_view word);
 
 // The number as CSV and JSON have it: shortest text that reads back the same.
 std::string format_exact(double value);

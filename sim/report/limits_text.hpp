@@ -12,20 +12,22 @@ struct Limit {
 };
 
 inline constexpr Limit kLimits[] = {
-    {"The L1 and shared memory.", "Loads go from the L2 to the SM, as TMA and cp.async do."},
-    {"Atomics and reductions,", "compression and L2 persistence controls."},
+    {"The L1 in detail.",
+     "Plain loads go through one (sectors, least recently used, what shared memory leaves of it); the real "
+     "one keeps less. Shared memory is a size only."},
+    {"Atomics with a result",
+     "are stores that need the old value; compression and L2 persistence controls are not there."},
     {"The TLB,", "DRAM banks, rows, refresh and ECC: DRAM is a latency and a bandwidth."},
     {"The real slice hash.",
      "Only the bit that picks a line's home partition is known; strides that defeat the hardware's hash are "
-     "not "
-     "predicted to camp on a slice."},
+     "not predicted to camp on a slice."},
     {"Power", "beyond one rule that lowers the SM clock with the achieved FLOP rate."},
-    {"Anything else that runs:", "other kernels, copies, MPS, several GPUs, NVLink."},
+    {"Anything else that runs:", "copies, MPS, several GPUs, NVLink."},
+    {"AMD GPUs beyond hit rates.", "Coherence between dies is free, and times are guesses."},
     {"The instruction stream.", "Math is a number of cycles per step."},
     {"A sample.",
      "By default whole slices are sampled; figures over time, reuse distances and what a partition holds are "
-     "those of "
-     "the sampled slices of the first seed's run."},
+     "those of the sampled slices of the first seed's run."},
 };
 
 }  // namespace l2lens

@@ -68,6 +68,12 @@ double no_op_pct(const OrderCheck& check) {
                : 0;
 }
 
+// "11.5 columns", "1 row".
+std::string mean_text(double mean, std::string_view word) {
+    const std::string number = format_plain(mean);
+    return fmt::format("{} {}{}", number, word, number == "1" ? "" : "s");
+}
+
 }  // namespace
 
 OrderReport describe_order(const std::string& name, GridShape grid, TileSequence sequence,
@@ -85,8 +91,8 @@ OrderReport describe_order(const std::string& name, GridShape grid, TileSequence
 
 std::string order_check_text(const OrderReport& report, bool colour) {
     const OrderCheck& check = report.check;
-    std::string text = fmt::format("{} on {} x {} tiles: ", one_line(report.order, 60), report.grid.rows,
-                                   report.grid.columns);
+    std::string text = fmt::format("{} on {} x {} tile{}: ", one_line(report.order, 60), report.grid.rows,
+                                   report.grid.columns, report.grid.tiles() == 1 ? "" : "s");
     text += check.bijection() ? styled("a bijection", Style::Good, colour)
                               : styled("NOT a bijection", Style::Bad, colour) + ": " + check.describe();
     text += "\n";
@@ -97,10 +103,10 @@ std::string order_check_text(const OrderReport& report, bool colour) {
     if (!report.same_as.empty())
         text += fmt::format("the same sequence of tiles as {}\n", joined(report.same_as));
     text += fmt::format(
-        "a wave of {} tiles touches {} rows and {} columns on average; {} of {} steps jump to a tile that "
-        "is no neighbour\n",
-        report.wave, format_plain(report.footprint.mean_rows), format_plain(report.footprint.mean_columns),
-        report.footprint.jumps, std::max<std::int64_t>(check.launched - check.no_ops - 1, 0));
+        "a wave of {} touches {} and {} on average; {} of {} steps jump to a tile that is no neighbour\n",
+        counted(report.wave, "tile"), mean_text(report.footprint.mean_rows, "row"),
+        mean_text(report.footprint.mean_columns, "column"), report.footprint.jumps,
+        std::max<std::int64_t>(check.launched - check.no_ops - 1, 0));
     return text;
 }
 

@@ -39,7 +39,7 @@ std::string grid_text(const Kernel& kernel) {
 std::string tiles_text(const Kernel& kernel, double waves) {
     std::string text = grid_text(kernel);
     for (const Kernel& next : kernel.then) text += ", then " + grid_text(next);
-    text += " tiles";
+    text += text == "1 x 1" ? " tile" : " tiles";
     if (kernel.then.empty() && waves > 0) text += fmt::format(", {:.1f} waves", waves);
     return text;
 }
@@ -80,8 +80,8 @@ std::string sampling_text(const PredictReport& report) {
 
 std::string predict_header(const PredictReport& report) {
     std::string text =
-        fmt::format("{}, on {}: {} SMs, L2 {}; {}", report.kernel.title, report.machine.name,
-                    report.machine.sms.size(), l2_text(report.machine),
+        fmt::format("{}, on {}: {}, L2 {}; {}", report.kernel.title, report.machine.name,
+                    counted(std::ssize(report.machine.sms), "SM"), l2_text(report.machine),
                     tiles_text(report.kernel, report.predictions.empty() ? 0 : report.predictions[0].waves));
     if (report.predictions.empty()) return text;
     const Prediction& first = report.predictions.front();

@@ -115,8 +115,9 @@ RankingStats ranking_stats(std::span<const ValidationRow> rows) {
             tau_dram.push_back(*tau);
     }
     stats.groups_in_tau = tau_time.size();
-    stats.kendall_tau_time = tau_time.empty() ? 0 : mean(tau_time);
-    stats.kendall_tau_dram = tau_dram.empty() ? 0 : mean(tau_dram);
+    stats.groups_in_tau_dram = tau_dram.size();
+    if (!tau_time.empty()) stats.kendall_tau_time = mean(tau_time);
+    if (!tau_dram.empty()) stats.kendall_tau_dram = mean(tau_dram);
     stats.predicted_best =
         regret_of(groups, [](const Group& group) { return place_of_least(group.predicted_time); });
     stats.always_group_m_16 =

@@ -21,11 +21,13 @@ struct RegretStats {
 };
 
 struct RankingStats {
-    std::size_t groups = 0;         // of two orders or more
-    std::size_t groups_of_5 = 0;    // of five orders or more
-    std::size_t groups_in_tau = 0;  // in which some times differ by 1 % or more
-    double kendall_tau_time = 0;    // mean over those groups; pairs that differ by less than 1 % left out
-    double kendall_tau_dram = 0;    // the same for DRAM fill
+    std::size_t groups = 0;              // of two orders or more
+    std::size_t groups_of_5 = 0;         // of five orders or more
+    std::size_t groups_in_tau = 0;       // in which some times differ by 1 % or more
+    std::size_t groups_in_tau_dram = 0;  // the same for DRAM fill
+    // Mean over those groups, pairs that differ by less than 1 % left out; none without any group.
+    std::optional<double> kendall_tau_time;
+    std::optional<double> kendall_tau_dram;
     RegretStats predicted_best;
     RegretStats always_group_m_16;     // or what is nearest to it in a group
     RegretStats least_predicted_fill;  // the least predicted DRAM fill

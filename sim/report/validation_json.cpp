@@ -142,12 +142,14 @@ ordered_json regret_json(const RegretStats& regret) {
             {"regret_pct_max", json_of_error(regret.max_pct)}};
 }
 
+// A mean over no groups stands as 0: readers weigh it by its groups.
 ordered_json ranking_json(const RankingStats& ranking) {
     return {{"groups", ranking.groups},
             {"groups_of_5_or_more", ranking.groups_of_5},
             {"groups_in_kendall_tau", ranking.groups_in_tau},
-            {"kendall_tau_time", json_of_error(ranking.kendall_tau_time)},
-            {"kendall_tau_dram", json_of_error(ranking.kendall_tau_dram)},
+            {"groups_in_kendall_tau_dram", ranking.groups_in_tau_dram},
+            {"kendall_tau_time", json_of_error(ranking.kendall_tau_time.value_or(0))},
+            {"kendall_tau_dram", json_of_error(ranking.kendall_tau_dram.value_or(0))},
             {"best_order_regret_pct_mean", json_of_error(ranking.predicted_best.mean_pct)},
             {"best_order_regret_pct_max", json_of_error(ranking.predicted_best.max_pct)},
             {"pickers",

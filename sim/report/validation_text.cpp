@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -132,13 +133,18 @@ std::string causes_table(const ValidationReport& report, bool colour) {
     return table.text(colour);
 }
 
+// Without a pair of orders that measurement tells apart there is nothing to say.
+std::string tau_text(std::optional<double> tau) {
+    return tau ? fmt::format("{:.2f}", *tau) : "-";
+}
+
 std::string ranking_text(const RankingStats& ranking) {
     if (ranking.groups == 0) return "ranking: no rows differ in the order alone\n";
     return fmt::format(
-        "ranking: {} group{} of rows alike but for the order, {} of five orders or more; Kendall tau {:.2f} "
-        "by time, {:.2f} by DRAM fill\n",
-        ranking.groups, ranking.groups == 1 ? "" : "s", ranking.groups_of_5, ranking.kendall_tau_time,
-        ranking.kendall_tau_dram);
+        "ranking: {} group{} of rows alike but for the order, {} of five orders or more; Kendall tau {} "
+        "by time, {} by DRAM fill\n",
+        ranking.groups, ranking.groups == 1 ? "" : "s", ranking.groups_of_5,
+        tau_text(ranking.kendall_tau_time), tau_text(ranking.kendall_tau_dram));
 }
 
 // How much slower than the best order of its group what each picker picks ran.
@@ -188,8 +194,9 @@ std::string counted_nothing_text(const ValidationSummary& summary) {
 
 std::string header(const ValidationReport& report) {
     const ValidationPlan& plan = report.plan;
-    std::string text = fmt::format("{} configurations on {}, from {} recorded rows", plan.rows.size(),
-                                   report.gpu, plan.recorded_rows);
+    std::string text =
+        fmt::format("{} on {}, from {}", counted(std::ssize(plan.rows), "configuration"), report.gpu,
+                    counted(static_cast<std::int64_t>(plan.recorded_rows), "recorded row"));
     if (plan.skipped_random > 0) text += fmt::format(", {} in random order skipped", plan.skipped_random);
     if (plan.other_split > 0) text += fmt::format(", {} of another split left out", plan.other_split);
     return text;

@@ -146,6 +146,10 @@ refuses "did you mean 'lts__t_sectors.sum'?" validate --recorded good.csv --tole
 refuses "not a number of percent" validate --recorded good.csv --tolerance lts__t_sectors.sum=-5
 refuses "no row has a measured" validate --recorded good.csv --tolerance dram__sectors_read.sum=5
 refuses "have no column 'split'" validate --recorded good.csv --split test
+printf '%s\ngemm,512,512,512,hilbert,grid,\n' "$head" >nothing.csv
+refuses "no counter to compare" validate --recorded nothing.csv
+refuses "--sample: slices are a matter of --engine line" validate --recorded good.csv --engine tile --sample 1/4
+refuses "--repeats, --record and --record-schedule belong to --live" validate --recorded good.csv --repeats 7
 head -c 100000 /dev/urandom >random.csv
 refuses "random.csv" validate --recorded random.csv
 

@@ -102,6 +102,10 @@ check "Triton's launches are listed" grep -q 'no --as for 2 launches of triton_g
 
 # Rules that cannot be.
 refuses "is not a regular expression" validate --ncu "$ncu" --as "gemm(=$launch"
+refuses "without back-references" validate --ncu "$ncu" --as "(g)\\1=$launch"
+# Read by trying one way after the other, this takes longer than the universe is old.
+sed "s/void gemm_kernel<[^>]*>/$(printf 'a%.0s' {1..60})/" "$ncu" >long.csv
+refuses "none of 2 launches is mapped" validate --ncu long.csv --as "(a+)+c=$launch"
 refuses "no regular expression" validate --ncu "$ncu" --as "=$launch"
 refuses "belongs here" validate --ncu "$ncu" --as "gemm"
 refuses "which kernel?" validate --ncu "$ncu" --as "gemm="
@@ -124,6 +128,51 @@ refuses "cut.csv" validate --ncu cut.csv --as "gemm=$launch"
 head -c 20000 /dev/urandom >random.csv
 refuses "random.csv" validate --ncu random.csv --as "gemm=$launch"
 
+# A value in an unknown unit is not taken as one in the base unit.
+narrow() { # METRIC UNIT VALUE
+    printf '"ID","Kernel Name","%s"\n"","","%s"\n"0","gemm_kernel","%s"\n' "$@"
+}
+narrow gpu__time_duration.sum foo 5.5 >unit.csv
+refuses "unit.csv:2: column 'gpu__time_duration.sum': unknown unit 'foo'" validate --ncu unit.csv --as "gemm=$launch"
+narrow dram__bytes_read.sum MiB 4 >unit.csv
+refuses "unknown unit 'MiB' of dram__bytes_read.sum; it is byte, Kbyte" validate --ncu unit.csv --as "gemm=$launch"
+narrow lts__t_sectors.sum Msector 1.5 >unit.csv
+refuses "unknown unit 'Msector' of lts__t_sectors.sum; it is sector" validate --ncu unit.csv --as "gemm=$launch"
+narrow dram__bytes_read.sum ms 4 >unit.csv
+refuses "unknown unit 'ms' of dram__bytes_read.sum" validate --ncu unit.csv --as "gemm=$launch"
+# read_as METRIC UNIT MEASURED: what a value of 5 is taken for. How far off the prediction is does not matter.
+read_as() {
+    narrow "$1" "$2" 5 >unit.csv
+    run validate --ncu unit.csv --as "gemm=$launch" --json -
+    check "5 $2 of $1 are $3" grep -q "\"$1\": $3,\?$" out
+}
+for unit in ns nsecond; do read_as gpu__time_duration.sum $unit 5; done
+for unit in us usecond; do read_as gpu__time_duration.sum $unit 5000; done
+for unit in ms msecond; do read_as gpu__time_duration.sum $unit 5000000; done
+for unit in s second; do read_as gpu__time_duration.sum $unit 5000000000; done
+for unit in byte B; do read_as dram__bytes_read.sum $unit 5; done
+read_as dram__bytes_read.sum Kbyte 5000
+read_as dram__bytes_read.sum Mbyte 5000000
+read_as dram__bytes_read.sum Gbyte 5000000000
+read_as lts__t_sectors.sum sector 5
+
+printf '"ID","Kernel Name","dram__bytes_read.sum","lts__t_sectors.sum"\n"","","","sector"\n"0","gemm_kernel","n/a","5"\n' >na.csv
+run validate --ncu na.csv --as "gemm=$launch"
+check "what was not counted needs no unit" grep -q '^lts__t_sectors.sum' out
+
+# Nor are counts that cannot be, and the second of two is not taken without a word.
+narrow lts__t_sectors.sum sector -5 >negative.csv
+refuses "negative.csv:3: 'lts__t_sectors.sum': -5 is negative, which no counter is" validate --ncu negative.csv --as "gemm=$launch"
+printf '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n' >twice.csv
+printf '"%s","gemm_kernel","lts__t_sectors.sum","sector","%s"\n' 0 7 1 8 1 9 >>twice.csv
+refuses "twice.csv:4: column 'Metric Name': 'lts__t_sectors.sum' is given twice for ID 1" validate --ncu twice.csv --as "gemm=$launch"
+printf '"ID","Kernel Name","lts__t_sectors.sum","lts__t_sectors.sum"\n"","","sector","sector"\n"0","gemm_kernel","1","2"\n' >twice.csv
+refuses "two columns of this name" validate --ncu twice.csv --as "gemm=$launch"
+
+# What the model does not predict is nothing to compare.
+narrow smsp__inst_executed.sum inst 5 >other.csv
+refuses "no counter to compare" validate --ncu other.csv --as "gemm=$launch"
+
 # rocprofv3: the duration from the time stamps, the hit rate from the L2's hits and misses, two passes of one program.
 columns='"Correlation_Id","Dispatch_Id","Agent_Id","Queue_Id","Process_Id","Thread_Id","Grid_Size","Kernel_Id","Kernel_Name","Workgroup_Size","LDS_Block_Size","Scratch_Size","VGPR_Count","Accum_VGPR_Count","SGPR_Count","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"'
 pass() { printf '%s\n1,1,"Agent 5",1,20,20,1048576,9,"copy_kernel",256,0,0,12,4,16,"%s",%s,1000,301000\n' "$columns" "$1" "$2"; }
@@ -134,5 +183,7 @@ expect 1 validate --gpu h200 --rocprof pass1.csv pass2.csv --as "$copy" --tolera
 check "the hit rate of both passes" grep -q '"lts__t_sector_hit_rate.pct": 75' out
 check "the duration" grep -q '"gpu__time_duration.sum": 300000' out
 refuses "missing.csv" validate --gpu h200 --rocprof missing.csv --as "$copy"
+pass TCC_HIT_sum -75 >negative.csv
+refuses "'TCC_HIT_sum': -75 is negative" validate --gpu h200 --rocprof negative.csv --as "$copy"
 
 finish

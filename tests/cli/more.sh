@@ -91,6 +91,15 @@ assert one["lts__d_sectors_fill_device.sum"] == two["lts__d_sectors_fill_device.
 # A far read of the first left a copy, so the second crosses the fabric with its writes alone.
 assert two["lrc__request_sectors_op_read_coalescable.sum"] == 2 * one["lrc__request_sectors_op_read_coalescable.sum"]
 END
+
+# One of a thing.
+expect 0 predict gemm m=128 n=128 k=64 --order row_major --sms 1
+check "one SM, one tile" grep -q ': 1 SM, .*; 1 x 1 tile, ' out
+expect 0 kernel check copy m=128 n=128
+check "what is read once" grep -q '^A .* once$' out
+expect 0 order check row_major --grid 1x1
+check "a tile, a row and a column" grep -q 'a wave of 1 tile touches 1 row and 1 column on average' out
+
 refuses "'then' stands between two kernels" predict copy then
 refuses "'then' stands between two kernels" predict then copy
 refuses "sequence of launches" predict norm_gate fused=false --engine tile

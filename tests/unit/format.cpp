@@ -27,6 +27,12 @@ TEST_CASE("Numbers keep three digits, and rounding never adds one") {
     CHECK(format_plain(-0.001) == "0");
 }
 
+TEST_CASE("One of a thing is singular") {
+    CHECK(counted(0, "tile") == "0 tiles");
+    CHECK(counted(1, "tile") == "1 tile");
+    CHECK(counted(132, "SM") == "132 SMs");
+}
+
 TEST_CASE("Exact numbers read back the same, whole ones without a point") {
     CHECK(format_exact(536870912) == "536870912");
     CHECK(format_exact(1e14) == "100000000000000");

@@ -3,6 +3,8 @@
 // refused?
 #include "report/html_report.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "base/error.hpp"
@@ -10,6 +12,7 @@
 #include "report/html_data.hpp"
 #include "report/html_page.hpp"
 #include "report/json_meta.hpp"
+#include "report/limits_text.hpp"
 #include "report/predict_document.hpp"
 #include "report/shell_quoted.hpp"
 #include "report/web_assets.hpp"
@@ -117,6 +120,19 @@ TEST_CASE("Bytes of the memory chart are sectors of 32 bytes") {
     CHECK(bytes_to("home") == 400 * 32);
     CHECK(bytes_to("own") == 600 * 32);
     CHECK(bytes_to("dram") == 1000 * 32);
+}
+
+TEST_CASE("What a page says is not modelled, README.md says, too") {
+    std::ifstream file(L2LENS_SOURCE_DIR "/README.md");
+    const std::string readme{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t begin = readme.find("## What is not modelled");
+    REQUIRE(begin != std::string::npos);
+    const std::string section = readme.substr(begin, readme.find("\n## ", begin) - begin);
+    for (const Limit& limit : kLimits) {
+        const std::string what(limit.what);
+        // Its own page says whether a prediction is of a sample.
+        if (what != "A sample.") CHECK_THAT(section, ContainsSubstring(what));
+    }
 }
 
 TEST_CASE("A page is one document that names no other") {

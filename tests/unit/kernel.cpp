@@ -282,6 +282,20 @@ TEST_CASE("Sizes that cannot be are refused before anything is allocated") {
     const Machine h200 = load_machine("h200");
     CHECK_THAT(gemm_error({"stages=8"}, &h200),
                ContainsSubstring("gemm: needs 256 KiB of shared memory per CTA, h200 has 227 KiB"));
+    // 8 warps of 32 x 224 registers are all of an SM's 65536 that come in fours; the loads' four are among
+    // them.
+    const auto in_registers = [&](std::vector<std::string> more) {
+        more.emplace_back("keep_q=registers");
+        return error_of([&] { load_kernel("attention", more, &h200); });
+    };
+    CHECK_THAT(in_registers({}),
+               ContainsSubstring("attention: keep_q=registers takes 224 registers of each of "
+                                 "384 threads, an SM of h200 has 65536; take warps=4 or "
+                                 "pipeline=multistage"));
+    CHECK(in_registers({"warps=4"}) == in_registers({"pipeline=multistage"}));  // both fit
+    CHECK_THAT(in_registers({"warps=12"}),
+               ContainsSubstring("; take warps=4") && !ContainsSubstring("or pipe"));
+    CHECK_THAT(in_registers({"warps=12", "pipeline=multistage"}), ContainsSubstring("; take warps=8"));
     const Machine v100 = load_machine("v100");
     CHECK_THAT(gemm_error({"dtype=fp8"}, &v100),
                ContainsSubstring("v100 has no tensor cores for this element type"));
@@ -436,6 +450,18 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
     check(program("{{flops = 0/0}}"), "phase 1: 'flops' must be a number");
     check(program("{{cycles = -1}}"), "phase 1: 'cycles' must be a number");
     check(program("{{loads = {A}}}"), "phase 1: 'loads' entry 1 must be a box(...), not a userdata");
+    const std::string boxed = "box(A, {0, 0}, {1, 8})";
+    check(program("{{loads = {x = " + boxed + "}}}"), "phase 1: 'loads' has an entry 'x' beside its list");
+    check(program("{{loads = {[2] = " + boxed + "}}}"), "phase 1: 'loads' ");
+    check(program("{{loads = {" + boxed + ", [3] = " + boxed + "}}}"), "phase 1: 'loads' ");
+    check(program("{{stores = {" + boxed + ", x = " + boxed + "}}}"),
+          "phase 1: 'stores' has an entry 'x' beside its list; write {box(...), box(...)}");
+    check(program("{{loads = " + boxed + "}, x = {loads = " + boxed + "}}"),
+          "must return a list of phases; 'x' is beside it");
+    check(program("{{stores = {box(A, {0, 0}, {1, 8}, {multicast = 3})}}}"),
+          "phase 1: 'stores' a box of A with multicast, which is an option of loads");
+    check(program("{{loads = {box(A, {0, 0}, {1, 8}, {reduce = true})}}}"),
+          "phase 1: 'loads' a box of A with reduce, which is an option of stores");
     check(program("{{loads = 3}}"), "phase 1: 'loads' must be a list of box(...), not a number");
     check(program("{{}, {}, m == 1 and {x = 1} or {}}"), "program(1, 0): phase 3: 'x' is no field");
     check(program("{{loads = {box(A, {0}, {1, 1})}}}"),

@@ -166,6 +166,33 @@ TEST_CASE("TPCs of a GPC are dealt to its CPCs in turn, and stay there when SMs 
     for (const Sm& sm : h200.sms) CHECK(sm.cpc == kept[static_cast<std::size_t>(sm.first_wave_position)]);
 }
 
+TEST_CASE("A partition shows its own parameters, and counts its own GPCs") {
+    const auto shown = [](const Machine& machine, const std::string& key) {
+        return std::ranges::find(machine.parameters, key, &Parameter::key)->value;
+    };
+    const auto fresh = [](const Machine& machine) {
+        return std::ranges::all_of(machine.parameters, [&](const Parameter& parameter) {
+            return parameter.value == value_text(machine, *find_parameter(parameter.key));
+        });
+    };
+    // An MI300X is eight dies of 38 SMs, each a GPC; a cpx partition is one of them, with a quarter of the
+    // memory in nps4. AMD, "MI300 Compute and Memory Modes".
+    const Machine whole = load_machine("mi300x"), die = load_machine("mi300x:cpx-nps4");
+    CHECK(die.sms.size() == 38);
+    CHECK(die.gpcs == 1);
+    CHECK(shown(die, "topology.partitions") == "1");
+    CHECK(shown(die, "topology.partition_of_gpc") == "[0]");
+    CHECK(std::stod(shown(die, "bandwidth.dram")) == Approx(std::stod(shown(whole, "bandwidth.dram")) / 4));
+    CHECK(fresh(die));
+    CHECK(check(die).empty());
+    CHECK(load_machine("mi300x:qpx").gpcs == 2);
+
+    Machine few = load_machine("h200");
+    keep_sms(few, 8);
+    CHECK(fresh(few));
+    CHECK(few.gpcs == load_machine("h200").gpcs);  // the others still have their turns
+}
+
 TEST_CASE("Published home masks come out of the bit lists") {
     // github.com/ademeure/cuda-side-boost: H100 0x0B3000, GH200 0x0AB000, GB200 0x1EF000, below bit 21.
     const std::uint64_t below_2mib = (1u << 21) - 1;

@@ -143,6 +143,12 @@ TEST_CASE("A number out of range is answered with the range") {
            "'latency.slice_to_sm' is -1 ns; it must be between 0 and 100000");
     expect(line_starting("ways"), edit("ways", "99999999999", ""),
            "'l2.ways' is 99999999999; it must be between 1 and 1024");
+    // 2^53 + 1 is the first whole number between two doubles.
+    for (const char* huge : {"9007199254740992", "9007199254740993", "9223372036854775807"}) {
+        const std::string text = tiny_with(line_starting("hit "), edit("hit", huge, "L2 cycles")).text;
+        CHECK_THAT(complaint(text), ContainsSubstring("'latency.hit' is 9") &&
+                                        ContainsSubstring("; it must be between 0 and 100000"));
+    }
     expect("value = [[7]]", "value = [[64]]", "'hash.home_masks' is 64 bits; it must be between 0 and 63");
     expect("value = [[7]]", "value = [[7, 7]]", "'hash.home_masks' lists a bit twice");
 }
@@ -179,6 +185,12 @@ TEST_CASE("An impossible geometry is refused at the parameter to look at") {
            "'hash.home_masks' are not independent: some partition is nobody's home");
     expect("value = [[7]]", "value = [[6, 12]]",
            "'hash.home_masks' uses address bit 6, inside the 128 B that hash.interleave keeps in one slice");
+    // Tensors lie below 512 GiB = 2^39 B.
+    expect("value = [[7]]", "value = [[39]]",
+           "'hash.home_masks' uses address bit 39; addresses have the bits 0 to 38");
+    expect("value = [[7]]", "value = [[7, 63]]",
+           "'hash.home_masks' uses address bit 63; addresses have the bits 0 to 38");
+    CHECK(complaint(tiny_with("value = [[7]]", "value = [[38]]").text) == "accepted");
     expect(line_starting("interleave"), "interleave = { value = 192, unit = \"B\"" + rest,
            "'hash.interleave' is 192 B; it must be a power of two");
     expect(line_starting("max_requesters"), "max_requesters = { value = 1" + rest,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/validation.hpp"
+#include "report/validation_report.hpp"
 #include "support/catch.hpp"
 
 using namespace l2lens;
@@ -107,7 +108,7 @@ TEST_CASE("Pickers are judged by how much slower their orders ran") {
     const RankingStats ranking = ranking_stats(rows);
     CHECK(ranking.groups == 1);
     CHECK(ranking.groups_of_5 == 1);
-    CHECK(ranking.kendall_tau_time == Approx(5.0 / 9));
+    CHECK(ranking.kendall_tau_time.value() == Approx(5.0 / 9));
     CHECK(ranking.predicted_best.mean_pct == Approx(3));
     CHECK(ranking.predicted_best.max_pct == Approx(3));
     CHECK(ranking.least_predicted_fill.mean_pct == Approx(20));
@@ -115,7 +116,7 @@ TEST_CASE("Pickers are judged by how much slower their orders ran") {
     CHECK(ranking.always_group_m_16.groups == 1);
     // By fill all pairs are apart; row_major, predicted least, is measured above three others: 7 of 10 as
     // predicted.
-    CHECK(ranking.kendall_tau_dram == Approx(4.0 / 10));
+    CHECK(ranking.kendall_tau_dram.value() == Approx(4.0 / 10));
 }
 
 TEST_CASE("Ranking figures are means over the groups, and small groups are counted apart") {
@@ -130,10 +131,35 @@ TEST_CASE("Ranking figures are means over the groups, and small groups are count
     CHECK(ranking.groups == 2);
     CHECK(ranking.groups_of_5 == 0);
     CHECK(ranking.groups_in_tau == 1);  // 200 and 201 are not told apart
-    CHECK(ranking.kendall_tau_time == Approx(-1));
+    CHECK(ranking.kendall_tau_time.value() == Approx(-1));
     CHECK(ranking.predicted_best.mean_pct == Approx(5));  // 10 % and 0: the first of two that tie
     CHECK(ranking.predicted_best.max_pct == Approx(10));
     CHECK(ranking.always_group_m_16.groups == 1);  // nothing like group_m in the second
+}
+
+TEST_CASE("Where no pair of orders is told apart, nothing is said of their ranking") {
+    // The times differ by 10 %, the fills by 0.5 %.
+    const std::vector<ValidationRow> fills_tied{row_of("hilbert", 100, 200, 10, 5),
+                                                row_of("group_m:4", 110, 201, 11, 6)};
+    const RankingStats ranking = ranking_stats(fills_tied);
+    CHECK(ranking.groups_in_tau == 1);
+    CHECK(ranking.kendall_tau_time.value() == Approx(1));
+    CHECK(ranking.groups_in_tau_dram == 0);
+    CHECK_FALSE(ranking.kendall_tau_dram.has_value());
+    CHECK_FALSE(ranking_stats({}).kendall_tau_time.has_value());
+
+    const ValidationPlan plan{fills_tied, 3, 0, 0};
+    const ValidationSummary summary = summarise(plan.rows);
+    const std::string text = validation_text({plan, summary, {}, "h200", {}}, false);
+    CHECK_THAT(text, ContainsSubstring("Kendall tau 1.00 by time, - by DRAM fill"));
+    CHECK_THAT(text, ContainsSubstring("2 configurations on h200, from 3 recorded rows"));
+}
+
+TEST_CASE("One row is no rows") {
+    const ValidationPlan plan{{row_of("hilbert", 100, 200, 10, 5)}, 1, 0, 0};
+    const ValidationSummary summary = summarise(plan.rows);
+    CHECK_THAT(validation_text({plan, summary, {}, "h200", {}}, false),
+               ContainsSubstring("1 configuration on h200, from 1 recorded row\n"));
 }
 
 TEST_CASE("The order nearest to group_m:16") {

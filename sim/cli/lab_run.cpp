@@ -56,7 +56,8 @@ LabRun run_command(const std::string& where, const std::vector<std::string>& wor
     LabRun run{load_machine(command.gpu), {}, {}};
     run.launched = load_launched(command.kernel[0], {command.kernel.begin() + 1, command.kernel.end()},
                                  command.mode, run.machine);
-    const auto orders = named_orders(command.orders, run.machine, run.launched, [](const std::string&) {});
+    const auto orders = named_orders(command.orders, run.machine, run.launched.kernel, run.launched.mode,
+                                     [](const std::string&) {});
     PredictOptions options;
     options.mode = run.launched.mode;
     options.seed = common.seed_number();

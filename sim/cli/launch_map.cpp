@@ -77,8 +77,8 @@ RecordedRow read_launch(const std::string& text, const std::string& where) {
 void try_launch(const RecordedRow& row, const Machine& machine) {
     std::vector<std::string> params;
     for (const auto& [name, value] : row.params) params.push_back(name + "=" + value);
-    named_order(row.order, machine,
-                load_launched(row.kernel, params, std::string(mode_name(row.mode)), machine));
+    const Kernel kernel = load_launched(row.kernel, params, std::string(mode_name(row.mode)), machine).kernel;
+    named_order(row.order, machine, kernel, row.mode);
 }
 
 LaunchRule make_rule(const std::string& pattern, const std::string& text, const std::string& where,

@@ -23,7 +23,7 @@ LoadedLesson::LoadedLesson(const std::string& gpu, const std::vector<std::string
                            const std::string& order, const std::string& mode, std::uint64_t seed)
     : machine_(load_machine(gpu)),
       launched_(load_launched(kernel[0], {kernel.begin() + 1, kernel.end()}, mode, machine_)) {
-    const NamedOrder named = named_order(order, machine_, launched_);
+    const NamedOrder named = named_order(order, machine_, launched_.kernel, launched_.mode);
     lesson_ = std::make_unique<Lesson>(machine_, launched_.kernel, named.name,
                                        tape_of(machine_, launched_, named, seed));
     if (lesson_->steps() == 0) throw BadInput(launched_.kernel.name + ": it asks nothing of the L2");

@@ -99,8 +99,8 @@ std::vector<Launch> plan_launches(const LiveArguments& arguments, const std::vec
             throw BadInput(arguments.kernel +
                            ": the model's kernel has another tile grid than the one on the GPU");
         }
-        for (const NamedOrder& order :
-             named_orders(orders, machine, launched, [&](const std::string& text) { output.note(text); })) {
+        for (const NamedOrder& order : named_orders(orders, machine, kernel, mode,
+                                                    [&](const std::string& text) { output.note(text); })) {
             if (order.name == "random") throw BadInput("--order random: say which, as in random:1");
             launches.push_back({order.name, mode, tiles_of(order, shape.grid.columns)});
         }

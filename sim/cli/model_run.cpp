@@ -131,21 +131,21 @@ NamedOrder order_of_launch(const std::string& name, const Machine& machine, cons
 
 }  // namespace
 
-NamedOrder named_order(const std::string& name, const Machine& machine, const LaunchedKernel& launched) {
-    NamedOrder order = order_of_launch(name, machine, launched.kernel, launched.mode);
-    for (const Kernel& next : launched.kernel.then)
-        order.then.push_back(order_of_launch(name, machine, next, launched.mode).tile_of_launch);
+NamedOrder named_order(const std::string& name, const Machine& machine, const Kernel& kernel, Mode mode) {
+    NamedOrder order = order_of_launch(name, machine, kernel, mode);
+    for (const Kernel& next : kernel.then)
+        order.then.push_back(order_of_launch(name, machine, next, mode).tile_of_launch);
     return order;
 }
 
 std::vector<NamedOrder> named_orders(const std::vector<std::string>& arguments, const Machine& machine,
-                                     const LaunchedKernel& launched,
+                                     const Kernel& kernel, Mode mode,
                                      const std::function<void(const std::string&)>& note) {
     std::vector<NamedOrder> orders;
     for (const std::string& name : split_order_list(arguments)) {
         throw_if_interrupted();
         try {
-            orders.push_back(named_order(name, machine, launched));
+            orders.push_back(named_order(name, machine, kernel, mode));
         } catch (const BadInput& error) {
             if (!came_with_a_list(name, arguments)) throw;
             note(std::string("left out: ") + error.what());

@@ -39,12 +39,12 @@ OrderContext order_context(const Machine& machine, const Kernel& kernel, Mode mo
 TileSequence order_of_plane(const std::string& name, const Machine& machine, const Kernel& kernel, Mode mode);
 
 // The same over the kernel's grid. Throws BadInput when it is unknown or not a bijection.
-NamedOrder named_order(const std::string& name, const Machine& machine, const LaunchedKernel& launched);
+NamedOrder named_order(const std::string& name, const Machine& machine, const Kernel& kernel, Mode mode);
 
 // The orders of `--order`. Of the lists `common` and `all`, orders that cannot cover this grid are left out,
 // and `note` is told.
 std::vector<NamedOrder> named_orders(const std::vector<std::string>& arguments, const Machine& machine,
-                                     const LaunchedKernel& launched,
+                                     const Kernel& kernel, Mode mode,
                                      const std::function<void(const std::string&)>& note);
 
 // Predicts each order; many orders run side by side, few spread over the threads. The results are the same

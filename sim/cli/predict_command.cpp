@@ -100,8 +100,8 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     options.mode = launched.mode;
     const std::vector<std::string> order_names =
         arguments.orders.empty() ? std::vector<std::string>{"common"} : arguments.orders;
-    const std::vector<NamedOrder> orders =
-        named_orders(order_names, machine, launched, [&](const std::string& text) { output.note(text); });
+    const std::vector<NamedOrder> orders = named_orders(order_names, machine, kernel, launched.mode,
+                                                        [&](const std::string& text) { output.note(text); });
 
     const std::optional<KernelLines> lines = watched_lines(arguments, kernel);
     if (lines) options.details = &*lines;

@@ -103,7 +103,7 @@ ExitCode record(const Arguments& arguments, const Invocation& invocation) {
     const Machine machine = load_machine(arguments.gpu.empty() ? "h200" : arguments.gpu);
     const LaunchedKernel launched = load_launched(
         arguments.kernel[0], {arguments.kernel.begin() + 1, arguments.kernel.end()}, arguments.mode, machine);
-    const NamedOrder order = named_order(arguments.order, machine, launched);
+    const NamedOrder order = named_order(arguments.order, machine, launched.kernel, launched.mode);
     TbbExecutor executor(invocation.common.thread_count());
 
     StagedFile file(arguments.output, "-o");

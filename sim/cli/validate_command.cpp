@@ -85,7 +85,7 @@ void predict_row(ValidationRow& row, const RecordedRun* run, const Machine& mach
         load_launched(row.recorded.kernel, params, std::string(mode_name(row.recorded.mode)), machine);
     const Kernel& kernel = launched.kernel;
     options.mode = launched.mode;
-    const NamedOrder order = named_order(row.recorded.order, machine, launched);
+    const NamedOrder order = named_order(row.recorded.order, machine, kernel, launched.mode);
     Prediction prediction = predict(machine, kernel, order, options, executor);
     row.predicted = std::move(prediction.counters);
     row.standard_errors = std::move(prediction.standard_errors);

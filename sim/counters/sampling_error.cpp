@@ -9,7 +9,7 @@
 namespace l2lens {
 namespace {
 
-struct CourseError {
+struct FewSlicesError {
     std::string_view part_of_id;
     double error;
 };
@@ -21,7 +21,7 @@ constexpr double kLookups = 0.035;
 constexpr double kFabric = 0.055;
 constexpr double kMissed = 0.05;
 constexpr double kHitRate = 0.013;
-constexpr std::array<CourseError, 25> kCourseErrors{{
+constexpr std::array<FewSlicesError, 25> kFewSlicesErrors{{
     {"channel_max_over_mean", 0},
     {"closed_form", 0},
     {"flat_lru", 0},
@@ -81,9 +81,9 @@ double difference_error(std::string_view id, const Events& all, const RunTotals&
 
 }  // namespace
 
-double course_error(std::string_view id) {
-    for (const CourseError& course : kCourseErrors) {
-        if (has(id, course.part_of_id)) return course.error;
+double few_slices_error(std::string_view id) {
+    for (const FewSlicesError& row : kFewSlicesErrors) {
+        if (has(id, row.part_of_id)) return row.error;
     }
     return kLookups;
 }
@@ -116,9 +116,9 @@ std::map<std::string, double> sampling_errors(MetricKind kind, std::span<const E
     for (const auto& [id, value] : values) {
         const Metric* metric = find_metric(id);
         const bool rate = metric != nullptr && metric->unit == MetricUnit::Percent;
-        const double course = course_error(id) * (rate ? 1 : std::abs(value));
+        const double of_few = few_slices_error(id) * (rate ? 1 : std::abs(value));
         const double difference = difference_error(id, all, totals);
-        errors[id] = std::sqrt(sum_of_squares[id] * (n - 1) / n * left_out + course * course +
+        errors[id] = std::sqrt(sum_of_squares[id] * (n - 1) / n * left_out + of_few * of_few +
                                difference * difference);
     }
     return errors;

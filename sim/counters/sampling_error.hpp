@@ -24,6 +24,6 @@ std::map<std::string, double> sampling_errors(MetricKind kind, std::span<const E
                                               const RunTotals& totals);
 
 // The part that slices do not show: relative, or in points for a rate in percent.
-double course_error(std::string_view id);
+double few_slices_error(std::string_view id);
 
 }  // namespace l2lens

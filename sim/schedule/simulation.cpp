@@ -52,6 +52,11 @@ SimulationResult Simulation::run(Executor& executor) {
             result.slice_sectors.push_back(static_cast<double>(lane->slice_sectors(p)));
         }
     }
+    // L1s are the SMs', not the lanes': as if each lane had an equal share.
+    for (Events& lane : result.lane_events) {
+        lane[Event::L1Sectors] += demand_.l1_sectors / lanes_.size();
+        lane[Event::L1Hits] += demand_.l1_hits / lanes_.size();
+    }
     result.events[Event::L1Sectors] += demand_.l1_sectors;
     result.events[Event::L1Hits] += demand_.l1_hits;
     const std::uint64_t simulated =

@@ -42,8 +42,8 @@ TEST_CASE("Slices that differ at random give a total the standard error of a sam
     totals.scale = static_cast<double>(kAll) / kSampled;
     const std::string fill = "lts__d_sectors_fill_device.sum";
     const auto errors = sampling_errors(MetricKind::Hardware, lanes, kAll, totals);
-    const double course = course_error(fill) * kAll * mean;
-    CHECK(errors.at(fill) == Approx(std::hypot(of_slices, course)));
+    const double of_few = few_slices_error(fill) * kAll * mean;
+    CHECK(errors.at(fill) == Approx(std::hypot(of_slices, of_few)));
     CHECK(sampling_errors(MetricKind::Hardware, std::vector<Events>(kAll), kAll, totals).empty());
 }
 

@@ -36,7 +36,7 @@ double predicted_tex_sectors(const std::string& order, const Machine& machine) {
     PredictOptions options;
     options.mode = Mode::Static;
     options.sample = 16;
-    return predict(machine, kernel, cli::named_order(order, machine, kernel), options, serial)
+    return predict(machine, kernel, cli::named_order(order, machine, kernel, options.mode), options, serial)
         .counters.at(kTexSectors);
 }
 

@@ -46,7 +46,8 @@ Prediction predict_row(const test::RecordedCells& row, const Machine& machine) {
     options.mode = parse_mode(row.text("mode"));
     options.sample = 16;
     options.seeds = 4;
-    return predict(machine, kernel, cli::named_order(row.text("order"), machine, kernel), options, serial);
+    return predict(machine, kernel, cli::named_order(row.text("order"), machine, kernel, options.mode),
+                   options, serial);
 }
 
 }  // namespace

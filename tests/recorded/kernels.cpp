@@ -79,7 +79,8 @@ Prediction predict_row(const RecordedRow& row, const Machine& machine) {
     options.mode = row.mode;
     options.sample = 32;
     SerialExecutor serial;
-    return predict(machine, kernel, cli::named_order(row.order, machine, kernel), options, serial);
+    return predict(machine, kernel, cli::named_order(row.order, machine, kernel, options.mode), options,
+                   serial);
 }
 
 double median(std::vector<double> values) {

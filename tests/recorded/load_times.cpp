@@ -84,7 +84,7 @@ Times predicted_times(const Machine& machine, std::int64_t k) {
     options.mode = Mode::Static;
     options.sink = &sink;
     TbbExecutor executor(2);
-    predict(machine, kernel, cli::named_order("group_m:8", machine, kernel), options, executor);
+    predict(machine, kernel, cli::named_order("group_m:8", machine, kernel, options.mode), options, executor);
     return sink.times;
 }
 

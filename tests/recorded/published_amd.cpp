@@ -29,8 +29,9 @@ Rates rates_of(const std::string& gpu, const std::string& kernel, const std::vec
     PredictOptions options;
     options.sample = sample;
     TbbExecutor executor(2);
-    const Prediction prediction = predict(
-        machine, launched.kernel, cli::named_order(order, machine, launched.kernel), options, executor);
+    const Prediction prediction =
+        predict(machine, launched.kernel, cli::named_order(order, machine, launched.kernel, options.mode),
+                options, executor);
     const auto& metrics = prediction.metrics;
     const double requests =
         100 * prediction.counters.at("TCC_HIT_sum") / prediction.counters.at("TCC_REQ_sum");

@@ -35,7 +35,8 @@ double predicted_cycles(const test::RecordedCells& row, const Machine& machine) 
     PredictOptions options;
     options.mode = row.text("mode") == "static" ? Mode::Static : Mode::Dynamic;
     options.sample = 16;
-    return predict(machine, kernel, cli::named_order(row.text("order"), machine, kernel), options, serial)
+    return predict(machine, kernel, cli::named_order(row.text("order"), machine, kernel, options.mode),
+                   options, serial)
         .counters.at(kCycles);
 }
 

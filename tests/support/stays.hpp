@@ -39,7 +39,7 @@ inline Stays predicted_stays(const Machine& machine, const Kernel& kernel, const
     options.record_schedule = true;
     TbbExecutor executor(2);
     const Prediction prediction =
-        predict(machine, kernel, cli::named_order(order, machine, kernel), options, executor);
+        predict(machine, kernel, cli::named_order(order, machine, kernel, options.mode), options, executor);
     Stays stays;
     for (const CtaStay& stay : prediction.schedule) stays[static_cast<std::int64_t>(stays.size())] = stay;
     return stays;

@@ -58,6 +58,8 @@ Gpc::Gpc(const Machine& machine, const Work& work, Mode mode, int number, int ct
         l1_.assign(sms_.size(), L1Cache(share * static_cast<double>(l1) / kLineBytes));
     }
     cycle_ = 1000.0 / machine.clock.sm_max_ghz;
+    for (const SmWire& wire : wires_)  // a hit's, until a box has come
+        sampled_.latency.push_back(2 * wire.latency + cycles(machine.latency.load_issue_cycles));
 }
 
 void Gpc::start(Picoseconds time, std::int32_t global, std::int32_t tile, std::int32_t next,
@@ -188,7 +190,7 @@ void Gpc::land(std::int32_t index, int ring, Picoseconds now, const Action& answ
     sm.port_free = std::max(sm.port_free, now) + cycles(stage.in_sm * part);
     stage.ready = std::max({stage.ready, sm.port_free, answer.settled});
     if (--stage.missing > 0) return;
-    sampled_.took(stage.ready - stage.sent);
+    sampled_.took(sm_of(index), stage.ready - stage.sent);
     if (s.waiting && s.math.step % kernel_.stages == ring) push(stage.ready, Kind::StageReady, index);
 }
 
@@ -375,11 +377,9 @@ void Gpc::close_stage(Picoseconds now, std::int32_t index) {
         s.uncharged = 0;
     } else if (stage.in_sample == 0 &&
                stage.requests > 0) {  // small boxes, none of whose lines is in the sample
-        if (sampled_.latency == 0)
-            sampled_.latency = 2 * wires_[sm].latency + cycles(machine_.latency.load_issue_cycles);
-        stage.ready = std::max(stage.ready, stage.sent + sampled_.latency);
+        stage.ready = std::max(stage.ready, stage.sent + sampled_.latency[sm]);
     } else if (stage.ready > now) {  // the L1 had all of it
-        sampled_.took(stage.ready - stage.sent);
+        sampled_.took(sm_of(index), stage.ready - stage.sent);
     }
     if (s.waiting && stage.missing == 0 && s.math.step == s.load.step) {
         push(stage.ready, Kind::StageReady, index);

@@ -128,16 +128,14 @@ private:
         Picoseconds ready = 0;
     };
 
-    // What becomes of boxes with lines in the sample, in the mean of late: those of the others fare alike.
+    // What became of boxes with lines in the sample: those of the others fare alike. Of an SM's last step,
+    // not of a mean, since CTAs whose boxes all took the same would keep together that part.
     struct Sampled {
-        Picoseconds latency = 0;  // from the last load to a step's last line
-        double l1_lines = 0;      // that plain loads looked up in the L1
-        double l1_passed = 0;     // and that it passed on
+        std::vector<Picoseconds> latency;  // per SM: from a step's last load to its last line
+        double l1_lines = 0;               // that plain loads looked up in the L1
+        double l1_passed = 0;              // and that it passed on
 
-        void took(Picoseconds time) {
-            constexpr Picoseconds kOfLate = 16;  // steps
-            latency += (time - latency) / kOfLate;
-        }
+        void took(int sm, Picoseconds time) { latency[static_cast<std::size_t>(sm)] = time; }
         void met(int lines, int passed) {
             l1_lines += lines;
             l1_passed += passed;

@@ -117,9 +117,10 @@ TEST_CASE("Boxes none of whose lines is in the sample take what the others do, f
         for (const int sample : {2, 4, 16}) {
             INFO(path << ", one slice in " << sample);
             const Prediction sampled = predicted(path, sample);
-            CHECK(sampled.time_ns == Approx(exact.time_ns).epsilon(0.1));
+            // A hit's latency for all of them, as it once was, would be 2.6 to 4.2 times the time.
+            CHECK(sampled.time_ns == Approx(exact.time_ns).epsilon(0.15));
             CHECK(sampled.counters.at("lts__t_sectors.sum") ==
-                  Approx(exact.counters.at("lts__t_sectors.sum")).epsilon(0.15));
+                  Approx(exact.counters.at("lts__t_sectors.sum")).epsilon(0.2));
         }
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One table of everything the model reports: each counter and metric with its unit, its formula in the
 // vendor's own counters, what it means and what to make of it. The columns of the table, the JSON, the CSV
-// and `l2lens explain` are made from these rows; a new metric is one row here and nothing elsewhere.
+// and `l2lens explain` are made from these rows; a new metric is one row here (and one of
+// sampling_error.cpp, where its error is not that of lookups).
 #pragma once
 
 #include <limits>

@@ -89,8 +89,8 @@ TEST_CASE("The bandwidth of an H200 falls where published, but just beyond its L
 }
 
 TEST_CASE("A buffer far larger than the L2 comes at the A100's published DRAM bandwidth") {
-    // The model gives 2.0, and 2.09 when eight slices are simulated: blocks that still run together save it too
-    // much of DRAM here, too.
+    // The model gives 2.0, and 2.09 when eight slices are simulated: blocks that still run together save it
+    // too much of DRAM here, too.
     const Machine machine = load_machine("a100-80");
     CHECK(bandwidth(machine, 100352) == Approx(1.867).epsilon(0.08));
 }

@@ -12,9 +12,9 @@
 #include "support/streams.hpp"
 
 using namespace l2lens;
+using test::adds;
 using test::reads;
 using test::StreamRun;
-using test::adds;
 using test::writes;
 
 namespace {

@@ -85,7 +85,8 @@ interrupts() {
     local signal=$1
     shift
     checks=$((checks + 1))
-    timeout --preserve-status -k 0.5 -s "$signal" 1 "$L2LENS" "$@" >out 2>err
+    # In the foreground: else timeout signals twice, and the second one ends a command that only looks at the first.
+    timeout --foreground --preserve-status -k 0.5 -s "$signal" 1 "$L2LENS" "$@" >out 2>err
     code=$?
     { [ "$code" -eq 2 ] && grep -q '^l2lens: interrupted$' err && [ ! -s out ]; } || fail "$signal, exit $code: l2lens $*"
 }

@@ -24,6 +24,9 @@ int sms_apart(const Machine& machine) {
     return comes_back ? static_cast<int>(others - gpc_of_position.begin()) : 0;
 }
 
+// 2^64 over the golden ratio, as splitmix64 steps: neighbouring seeds differ in all bits.
+constexpr std::uint64_t kSpreadsSeeds = 0x9E3779B97F4A7C15ull;
+
 // None of the CTAs is a no-op.
 bool all_run(std::span<const std::int32_t> tiles) {
     return std::all_of(tiles.begin(), tiles.end(), [](std::int32_t tile) { return tile >= 0; });
@@ -239,7 +242,7 @@ Picoseconds Dispatcher::gap_after(Picoseconds exit, std::int32_t place) const {
     if (start_jitter_ == 0) return gap_;
     const int gpc = gpc_of_gang_[static_cast<std::size_t>(place / ctas_per_sm_)];
     // What leaves a GPC at one moment draws alike.
-    RandomStream random(static_cast<std::uint64_t>(exit) ^ seed_ * 0x9E3779B97F4A7C15ull,
+    RandomStream random(static_cast<std::uint64_t>(exit) ^ seed_ * kSpreadsSeeds,
                         static_cast<std::uint64_t>(gpc));
     return gap_ + static_cast<Picoseconds>(random.uniform() * static_cast<double>(start_jitter_));
 }

@@ -375,8 +375,8 @@ void Gpc::close_stage(Picoseconds now, std::int32_t index) {
     if (stage.missing > 0) {
         weigh(stage, s.uncharged / static_cast<float>(stage.missing));
         s.uncharged = 0;
-    } else if (stage.in_sample == 0 &&
-               stage.requests > 0) {  // small boxes, none of whose lines is in the sample
+    } else if (stage.in_sample == 0 && stage.requests > 0) {
+        // Small boxes, none of whose lines is in the sample.
         stage.ready = std::max(stage.ready, stage.sent + sampled_.latency[sm]);
     } else if (stage.ready > now) {  // the L1 had all of it
         sampled_.took(sm_of(index), stage.ready - stage.sent);

@@ -160,7 +160,7 @@ private:
         bool waiting = false;        // for a stage
         ClusterPlace cluster;
         // Lines of boxes none of which is simulated: the next simulated ones take their turns at the port.
-        float uncharged = 0;          // requests that no simulated line has stood for yet
+        float uncharged = 0;
         int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on
         std::int64_t released = 0;    // steps whose successors have been told so

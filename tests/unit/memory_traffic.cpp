@@ -216,6 +216,24 @@ TEST_CASE("Sectors written in part miss nothing, and are fetched when they are r
     CHECK(pushed_out[Event::FillSectors] == 4 * 4 + 4);
 }
 
+TEST_CASE("A line that was read to be evicted first leaves its home first, though it was read from afar") {
+    Tiny tiny;
+    const auto lines = lines_of_set(tiny.run.map(), 0, 3, 5);  // of a set of 4
+    const std::vector<LineNumber> older(lines.begin(), lines.begin() + 3), hinted{lines[3]}, last{lines[4]};
+    tiny.run.run({reads(kNear, older)});
+    test::Stream far = reads(kFar, hinted);
+    far.request = [request = far.request](std::int64_t i) {
+        Request first = request(i);
+        first.priority = SectorCache::Priority::EvictFirst;
+        return first;
+    };
+    tiny.run.run({far});
+    tiny.run.run({reads(kNear, last)});
+    const std::uint64_t fills = tiny[Event::FillSectors];
+    tiny.run.run({reads(kNear, older)});
+    CHECK(tiny[Event::FillSectors] == fills);
+}
+
 TEST_CASE("A far write leaves a copy, which takes the place of another line") {
     Tiny tiny;
     const auto near = lines_of_set(tiny.run.map(), 0, 1, 4);

@@ -111,17 +111,14 @@ void AddressMap::choose_matrix() {
 
 void AddressMap::number_lanes() {
     const std::uint32_t numbers = 1u << number_bits_;
-    first_of_lane_.assign(lanes_, numbers);
+    first_of_lane_.assign(lanes_ + 1, numbers);
     lines_of_lane_.assign(lanes_, 0);
     for (std::uint32_t y = 0; y < numbers; ++y) {
         const std::uint32_t lane = lane_of_number(y);
         first_of_lane_[lane] = std::min(first_of_lane_[lane], y);
         lines_of_lane_[lane] += kPageLines / numbers;  // a page has each number once with each home
     }
-    // A page fills this many sets of each slice; the next page goes on where it ends.
-    page_stride_ = std::max(numbers / lanes_, 1u);
-    constexpr std::uint32_t kSpreadShare = 48;  // see page_offset()
-    page_spread_ = sets_ / kSpreadShare;
+    page_drift_ = sets_ / 40;  // the nearest of some, as the order of the places
 }
 
 }  // namespace l2lens

@@ -6,7 +6,10 @@
 // not camp, and that sets fill very evenly under a contiguous buffer (a sharp capacity knee). A bit matrix
 // over each 2 MiB page, the form that was solved on V100 and A100, does all three: an invertible XOR of the
 // page's line bits gives the home and a number y; the lane is y scaled to the number of slices, and y's place
-// inside its lane, continued from page to page, is the set.
+// inside its lane, turned by another amount in each page and continued from page to page, is the set. Turned,
+// pieces of pages fill sets as the H200's do (traces/h200/blocks.csv): evenly where they are a whole page, as
+// if by chance where they are 256 B of each 16 KiB. A copy of a far line takes the set of its home: where
+// copies are lost their homes are, too.
 #pragma once
 
 #include <algorithm>
@@ -58,9 +61,11 @@ public:
     }
 
     std::uint32_t set(LineNumber line) const {
-        const std::uint32_t y = number(line);
-        const std::uint32_t ordinal = y - first_of_lane_[lane_of_number(y)];
-        return (ordinal + page_offset(line >> kPageBits)) % sets_;
+        const std::uint32_t y = number(line), lane = lane_of_number(y), page = line >> kPageBits;
+        const std::uint32_t first = first_of_lane_[lane], numbers = first_of_lane_[lane + 1] - first;
+        std::uint32_t ordinal = y - first + turn(page, lane, numbers);
+        if (ordinal >= numbers) ordinal -= numbers;
+        return (ordinal + page_offset(page)) % sets_;
     }
 
     int lanes() const { return static_cast<int>(lanes_); }
@@ -79,15 +84,22 @@ private:
         return low_[line & kHalfMask] ^ high_[(line >> kHalfBits) & kHalfMask] ^
                (page_shift & ~granule_mask_);
     }
-    // Where a page's lines of a slice begin among the sets: about where the page before it ended. Not
-    // exactly: of a buffer of 30 MiB 70 % of the sets of a 29.4 MiB partition still fit and of one of 32 MiB
-    // 28 % (one_sm_reads_all in traces/h200/microbenchmarks.csv), none of 36 MiB. A displacement by up to a
-    // 48th of the sets gives 80, 29 and 0 %, up to a 24th 76, 30 and 1 %, but published sweeps of 36 and 40
-    // MiB would be 15 and 26 % too fast (tests/recorded/rrze_sweep.cpp).
+    // Where a page's lines of a slice begin among the sets. Any 16 pages that follow each other begin at 16
+    // places, all sets apart: buffers of 32 MiB and more fill sets evenly wherever they begin, as the H200's
+    // do, and smaller pieces do not. In which order pages take those places is not known; of all orders that
+    // are an XOR of page bits this one is nearest to how much of 28 scattered 2 MiB pages and of pieces of 4,
+    // 8 and 16 MiB the H200 loses (traces/h200/blocks.csv).
     std::uint32_t page_offset(std::uint32_t page) const {
-        const std::uint32_t displaced =
-            static_cast<std::uint32_t>((mix64(page) & 0xFFFF) * page_spread_ >> 16);
-        return page * page_stride_ + displaced;
+        constexpr std::array<std::uint32_t, 4> kPlaceOfBit = {9, 15, 5, 11};
+        std::uint32_t place = 0;
+        for (std::size_t bit = 0; bit < kPlaceOfBit.size(); ++bit)
+            if ((page >> bit & 1) != 0) place ^= kPlaceOfBit[bit];
+        return (place * sets_ >> 4) + (page >> 4) * page_drift_;
+    }
+    // By how much a page's numbers are turned in a lane that has so many: some whole granules.
+    std::uint32_t turn(std::uint32_t page, std::uint32_t lane, std::uint32_t numbers) const {
+        const std::uint32_t part = static_cast<std::uint32_t>(mix64(std::uint64_t{page} << 32 | lane)) >> 16;
+        return (part * numbers >> 16) & ~granule_mask_;
     }
     std::uint32_t lane_of_number(std::uint32_t y) const {
         return ((y & ~granule_mask_) * lanes_) >> number_bits_;
@@ -106,12 +118,11 @@ private:
     std::uint32_t granule_mask_ = 0;         // lines that stay in one slice
     std::array<std::uint32_t, 1u << kHalfBits> low_{};
     std::array<std::uint32_t, 1u << kHalfBits> high_{};
-    std::vector<std::uint32_t> first_of_lane_;
+    std::vector<std::uint32_t> first_of_lane_;  // and after the last one's: the number of numbers
     std::vector<std::uint32_t> lines_of_lane_;  // in every page
     std::uint32_t lanes_ = 1;
     std::uint32_t sets_ = 1;
-    std::uint32_t page_stride_ = 1;
-    std::uint32_t page_spread_ = 0;
+    std::uint32_t page_drift_ = 0;  // from 16 pages to the next 16
 };
 
 }  // namespace l2lens

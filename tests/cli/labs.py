@@ -75,7 +75,8 @@ def main():
     assert len(pages) == 8, sorted(pages)
     for number, (right, said, wrong, odd) in cases(pages).items():
         lab = str(number)
-        close = said == right if isinstance(right, str) else abs(said - right) <= 0.05 * right
+        within = 0.08 if number == 3 else 0.05  # the square's 256 KiB are all of its L2, whose sets fill unevenly
+        close = said == right if isinstance(right, str) else abs(said - right) <= within * right
         assert close, f"lab {lab}: its command says {said}, a formula {right}"
 
         done = run("lab", lab, "check", str(right))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What do launches look up that neither reads nor writes? Fences of GPU scope: one of each tile that a kernel
 // takes from a counter by an acquiring atomic, one of the producer and one of each four math warps of a CTA
-// of a cluster.
+// of a cluster, and one of each SM as the launch ends.
 #include "schedule/fences.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/model_run.hpp"
+#include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
 #include "support/catch.hpp"
 #include "support/recorded.hpp"
@@ -61,6 +62,20 @@ TEST_CASE("A tile from an acquiring counter asks each slice twice") {
     for (const auto& row : test::recorded_rows("gemm_more.csv", {{"mode", "dynamic"}, {"repeat", "0"}}))
         ratios.add(predicted_fences(row, {"layout=" + row.text("layout")}, machine), row);
     CHECK(ratios.median() == Approx(1).margin(0.15));
+}
+
+TEST_CASE("Each SM fences once as a launch ends") {
+    // Launches of few lookups. Each has some thousands more that are none of these.
+    const Machine machine = load_machine("h200");
+    const double predicted =
+        2 * fence_sectors(machine, fences_of(load_kernel("transpose", {}), machine, false));
+    int seen = 0;
+    for (const auto& row : test::recorded_rows("transpose.csv", {{"m", "2048"}, {"n", "2048"}})) {
+        if (row["lts__t_sectors.sum"] > 1e6) continue;
+        CHECK(predicted == Approx(recorded_fences(row)).epsilon(0.06));
+        ++seen;
+    }
+    CHECK(seen > 0);
 }
 
 TEST_CASE("The warp groups of a cluster's CTA fence once each") {

@@ -116,13 +116,13 @@ TEST_CASE(
         std::string n, bn, bk, warps, stages;
         double tolerance;
     };
-    // With two stages a step is the whole way round of its loads: of 128 x 256 tiles 8 % too short in the
-    // model.
+    // With two stages a step is the whole way round of its loads: of 128 x 256 tiles 11 % too long in the
+    // model, some of whose lines miss as its buffers lie (8 % too short where all of them hit).
     const std::vector<Shape> shapes{
         {"1536", "128", "64", "4", "4", 0.03},  {"1536", "128", "64", "8", "3", 0.03},
         {"1536", "128", "64", "8", "4", 0.03},  {"1536", "128", "32", "8", "4", 0.05},
         {"1536", "128", "128", "8", "3", 0.03}, {"3072", "256", "64", "8", "3", 0.03},
-        {"3072", "256", "64", "8", "2", 0.10},
+        {"3072", "256", "64", "8", "2", 0.12},
     };
     for (const Shape& shape : shapes) {
         INFO("128 x " << shape.bn << " x " << shape.bk << ", " << shape.warps << " warps, " << shape.stages

@@ -32,8 +32,9 @@ inline Stays recorded_stays(const std::string& file, const std::string& run_name
 }
 
 inline Stays predicted_stays(const Machine& machine, const Kernel& kernel, const std::string& order,
-                             Mode mode) {
+                             Mode mode, std::uint64_t seed = 0) {
     PredictOptions options;
+    options.seed = seed;
     options.sample = 16;
     options.mode = mode;
     options.record_schedule = true;

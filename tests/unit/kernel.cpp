@@ -218,12 +218,13 @@ TEST_CASE("copy and transpose touch each byte once") {
     }
 }
 
-TEST_CASE("Tensors lie one after another on 2 MiB boundaries") {
+TEST_CASE("Tensors lie one after another on 2 MiB boundaries, none as the one before it") {
     Kernel gemm = load_kernel("gemm", {"m=1000", "n=8192", "k=1024"});
     CHECK(gemm.tensors[0].base == 0);
     CHECK(gemm.tensors[0].bytes() == 1000 * 1024 * 2);
-    CHECK(gemm.tensors[1].base == 2 << 20);         // 2,048,000 B, rounded up
-    CHECK(gemm.tensors[2].base == (2 + 16) << 20);  // B is exactly 16 MiB
+    // Behind 2,048,000 B, rounded up, and 9 and 3 times 2 MiB: floor(16 * frac(i / golden ratio)).
+    CHECK(gemm.tensors[1].base == (2 + 9 * 2) << 20);
+    CHECK(gemm.tensors[2].base == (2 + 9 * 2 + 16 + 3 * 2) << 20);  // B is exactly 16 MiB
     for (Tensor& tensor : gemm.tensors) tensor.stride_bytes[0] = std::int64_t{1} << 29;
     CHECK_THAT(error_of([&] { layout_tensors(gemm); }),
                ContainsSubstring("gemm: the tensors up to B take") && ContainsSubstring("end at 512 GiB"));

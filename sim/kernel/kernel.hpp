@@ -155,9 +155,10 @@ struct Kernel {
 };
 
 // Places the tensors one after another from address 0, each on a 2 MiB boundary (what cudaMalloc gives large
-// buffers) and up to 30 MiB behind the one before it: where a process's buffers lie to each other is anyone's
-// guess, and buffers of half of 32 MiB each that followed each other would share the sets of an L2 as no two
-// of a process do (memory/address_map.hpp). Throws BadInput beyond the 512 GiB that line numbers reach.
+// buffers), up to 30 MiB behind the end of the one before it. How a process's buffers lie to each other is
+// not known. Without gaps small ones would complement each other and fill an L2's sets as one large buffer
+// does, evenly, which launches do not (memory/address_map.hpp). Throws BadInput beyond the 512 GiB that line
+// numbers reach.
 void layout_tensors(Kernel& kernel);
 
 // Lets `next` and what follows it run after `kernel`. A tensor of `next` that has the name and the bytes of

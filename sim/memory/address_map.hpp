@@ -6,10 +6,10 @@
 // not camp, and that sets fill very evenly under a contiguous buffer (a sharp capacity knee). A bit matrix
 // over each 2 MiB page, the form that was solved on V100 and A100, does all three: an invertible XOR of the
 // page's line bits gives the home and a number y; the lane is y scaled to the number of slices, and y's place
-// inside its lane, turned by another amount in each page and continued from page to page, is the set. Turned,
-// pieces of pages fill sets as the H200's do (traces/h200/blocks.csv): evenly where they are a whole page, as
-// if by chance where they are 256 B of each 16 KiB. A copy of a far line takes the set of its home: where
-// copies are lost their homes are, too.
+// inside its lane, turned by another amount in each page and lane, counted from where the page begins, is the
+// set. Turned, pieces of pages fill sets as the H200's do (traces/h200/blocks.csv): evenly where they are a
+// whole page, as if by chance where they are 256 B of each 16 KiB. A copy of a far line takes the set of its
+// home: where copies are lost their homes are, too.
 #pragma once
 
 #include <algorithm>

@@ -86,18 +86,19 @@ bool Kernel::has_tensor_math() const {
 }
 
 void layout_tensors(Kernel& kernel) {
-    // The first four bits of multiples of the golden ratio: tensors that follow each other begin unlike.
-    const auto gap = [&](const Tensor& tensor) {
-        const auto number = static_cast<std::uint32_t>(&tensor - kernel.tensors.data());
-        return (number * 0x9E3779B9u >> 28) * kTensorAlignment;
-    };
+    // Gaps in front of tensors: the first four bits of multiples of the golden ratio (2^32 over it), so that
+    // tensors that follow each other begin unlike.
+    constexpr std::uint32_t kGoldenRatio = 0x9E3779B9;
+    std::uint32_t multiple = 0;
     std::uint64_t end = 0;
     for (Tensor& tensor : kernel.tensors) {
+        const std::uint64_t gap = (multiple >> 28) * kTensorAlignment;
+        multiple += kGoldenRatio;
         if (tensor.alias_of >= 0) {
             tensor.base = kernel.tensors[static_cast<std::size_t>(tensor.alias_of)].base;
             continue;
         }
-        tensor.base = ceil_div(end, kTensorAlignment) * kTensorAlignment + gap(tensor);
+        tensor.base = ceil_div(end, kTensorAlignment) * kTensorAlignment + gap;
         end = tensor.base + static_cast<std::uint64_t>(tensor.bytes());
         if (end > kMostBytes) {
             throw BadInput(kernel.name + ": the tensors up to " + tensor.name + " take " +

@@ -32,8 +32,12 @@ std::vector<int> sms_of_side(const Machine& machine, int side, int half = -1) {
 }
 
 constexpr std::int64_t kNear = 160 << 10;
+constexpr std::int64_t kNearOfAll = 96 << 10;  // where all SMs of a side read near lines
+std::int64_t share(std::int64_t mib, std::size_t readers) {
+    return (mib << 20) / static_cast<std::int64_t>(readers) / kCopyBytes * kCopyBytes;
+}
 std::int64_t share_of_44_mib(std::size_t readers) {
-    return (std::int64_t{44} << 20) / static_cast<std::int64_t>(readers) / kCopyBytes * kCopyBytes;
+    return share(44, readers);
 }
 
 double recorded(const std::string& set, int in_flight, const char* column = "bytes_per_ns", int near = 0) {
@@ -96,10 +100,22 @@ TEST_CASE("Far readers wait behind near ones whose GPCs' ports are full") {
 }
 
 TEST_CASE("What SMs read does not leave by the port of the replies to the other side") {
+    const Machine machine = load_machine("h200");
+    Machine one_port = machine;
+    one_port.l2.replies_apart = false;
     for (const auto& row : test::recorded_rows("far.csv", {{"set", "other_side"}})) {
         INFO("side " << row["side"] << ", " << row["near_in_flight"] << " copies in flight");
-        const double alone = recorded("near", static_cast<int>(row["near_in_flight"]));
-        CHECK(row["near_bytes_per_ns"] == Approx(alone).epsilon(0.02));
+        const auto side = static_cast<int>(row["side"]);
+        const Readers near{sms_of_side(machine, side), kNearOfAll, static_cast<int>(row["near_in_flight"]),
+                           row["near_bytes_per_ns"]};
+        Readers far{sms_of_side(machine, 1 - side), 0, static_cast<int>(row["in_flight"]),
+                    row["bytes_per_ns"]};
+        far.bytes = share(36, far.sms.size());
+        const std::vector<double> both = Copies({far, near}).rates(machine);
+        CHECK(both[1] == Approx(Copies({near}).rates(machine)[0]).epsilon(0.04));
+        CHECK(both[1] == Approx(near.recorded).epsilon(0.07));
+        CHECK(both[0] == Approx(far.recorded).epsilon(0.09));
+        CHECK(Copies({far, near}).rates(one_port)[1] < 0.85 * near.recorded);
     }
 }
 

@@ -80,8 +80,14 @@ TEST_CASE(
 TEST_CASE("Clusters at the edge of the grid run with the CTAs there are") {
     const Prediction odd =
         predict_clusters({"m=1100", "n=900", "k=256", "cluster_m=2", "cluster_n=2"}, {2, 2});
-    CHECK(odd.time_ns > 0);
-    // 9 x 8 tiles: whole clusters halve their loads, the five at the lower edge share A only.
+    // 9 x 8 tiles in 5 x 4 clusters: each of A's 1100 rows of 512 B is asked for by 4 clusters and received
+    // by 8 tiles, each of B's 900 asked for by 5 and received by 9. The four clusters at the lower edge have
+    // one row of tiles, which shares A only.
+    constexpr double kSectorsOfRow = 256.0 * 2 / 32;
+    CHECK(odd.counters.at("lrc__request_sectors_op_read_coalescable.sum") ==
+          Approx((1100 * 4 + 900 * 5) * kSectorsOfRow));
+    CHECK(odd.counters.at("l1tex__m_xbar2l1tex_read_sectors.sum") ==
+          Approx((1100 * 8 + 900 * 9) * kSectorsOfRow));
     CHECK(odd.counters.at("lts__t_sectors_op_write.sum") >= 1100.0 * 900 * 2 / 32);
 }
 

@@ -284,10 +284,13 @@ int resident_ctas(const Machine& machine, const Kernel& kernel, Mode mode) {
     return mode == Mode::Grid ? resident : 1;  // persistent kernels launch one CTA per SM
 }
 
+GridShape grid_of(const Kernel& kernel) {
+    return {static_cast<std::int32_t>(kernel.tile_rows()), static_cast<std::int32_t>(kernel.tile_columns())};
+}
+
 NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSequence& sequence,
                      const Machine& machine, Mode mode) {
-    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
-                         static_cast<std::int32_t>(kernel.tile_columns())};
+    const GridShape grid = grid_of(kernel);
     NamedOrder order{name, {}, check_order(sequence, grid), {}, {}};
     if (!order.check.bijection()) {
         throw BadInput("order '" + name + "' is not a bijection on " + std::to_string(grid.rows) + "x" +

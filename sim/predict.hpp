@@ -78,6 +78,9 @@ struct Prediction {
     std::optional<RunDetails> details;
 };
 
+// The plane that a 2-D order walks: the kernel's last two axes.
+GridShape grid_of(const Kernel& kernel);
+
 // Spreads a 2-D order over the kernel's whole grid: the axes before the last two are outer loops, slowest
 // first. Throws BadInput, naming the lost, doubled and stray tiles, when the order is not a bijection.
 NamedOrder over_grid(const Kernel& kernel, const std::string& name, const TileSequence& sequence,

@@ -51,10 +51,6 @@ Prediction predict_one(const PreparedKernel& prepared, const NamedOrder& order, 
 
 }  // namespace
 
-GridShape grid_of(const Kernel& kernel) {
-    return {static_cast<std::int32_t>(kernel.tile_rows()), static_cast<std::int32_t>(kernel.tile_columns())};
-}
-
 LaunchedKernel load_launched(const std::string& name, std::vector<std::string> arguments,
                              const std::string& mode, const Machine& machine, const LoadProgress& progress) {
     std::string launch = mode;

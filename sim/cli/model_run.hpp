@@ -29,9 +29,6 @@ LaunchedKernel load_launched(const std::string& name, std::vector<std::string> a
 LaunchedKernel load_sequence(const std::vector<std::string>& words, const std::string& mode,
                              const Machine& machine, bool quiet);
 
-// The plane that a 2-D order walks.
-GridShape grid_of(const Kernel& kernel);
-
 // What an order may know of the launch, but for what CTAs read.
 OrderContext order_context(const Machine& machine, const Kernel& kernel, Mode mode);
 

@@ -11,6 +11,8 @@
 #include "machine/topology.hpp"
 #include "order/order.hpp"
 
+#include "predict.hpp"
+
 namespace l2lens::bench {
 namespace {
 
@@ -71,8 +73,7 @@ LineStream gemm_stream(const std::string& order, const LaneSample& sample) {
     const Kernel& kernel = large_gemm();
     const std::vector<Asker> askers = asker_of_place();
     const auto wave = static_cast<std::int64_t>(askers.size());
-    const TileSequence tiles = make_order(order, {static_cast<std::int32_t>(kernel.tile_rows()),
-                                                  static_cast<std::int32_t>(kernel.tile_columns())});
+    const TileSequence tiles = make_order(order, grid_of(kernel));
     StreamBuilder builder(sample);
     for (std::int64_t id = 0; id < kWaves * wave; ++id) {
         const TileCoord tile = tiles[static_cast<std::size_t>(id)];

@@ -34,9 +34,7 @@ BENCHMARK(load_h200)->Unit(benchmark::kMillisecond);
 // One order at --sample auto. Items are the lines that the kernel asks for, simulated or not.
 void predict_gemm(benchmark::State& state) {
     const Kernel kernel = load_kernel("gemm", cube(state.range(0)), &h200());
-    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
-                         static_cast<std::int32_t>(kernel.tile_columns())};
-    const NamedOrder order = over_grid(kernel, "group_m:8", make_order("group_m:8", grid), h200());
+    const NamedOrder order = over_grid(kernel, "group_m:8", make_order("group_m:8", grid_of(kernel)), h200());
     TbbExecutor executor(static_cast<int>(state.range(1)));
     double lines = 0;
     for ([[maybe_unused]] auto _ : state) {

@@ -25,9 +25,7 @@ Kernel cube(std::int64_t side) {
 }
 
 NamedOrder named(const Kernel& kernel, const std::string& name) {
-    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
-                         static_cast<std::int32_t>(kernel.tile_columns())};
-    return over_grid(kernel, name, make_order(name, grid), h200());
+    return over_grid(kernel, name, make_order(name, grid_of(kernel)), h200());
 }
 
 // One order, on one thread, without what is made once per kernel. Items are CTA-steps: a box of A and one of

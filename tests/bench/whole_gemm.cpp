@@ -12,6 +12,7 @@
 
 #include "bare_lru.hpp"
 #include "line_stream.hpp"
+#include "predict.hpp"
 
 namespace l2lens::bench {
 namespace {
@@ -33,8 +34,7 @@ Stripe stripe_of(const Kernel& kernel, const BoxWalk& box, std::int64_t steps) {
 void bare_lru_gemm(benchmark::State& state) {
     const std::string side = std::to_string(state.range(0));
     const Kernel kernel = load_kernel("gemm", {"m=" + side, "n=" + side, "k=" + side}, &h200());
-    const TileSequence tiles = make_order("group_m:8", {static_cast<std::int32_t>(kernel.tile_rows()),
-                                                        static_cast<std::int32_t>(kernel.tile_columns())});
+    const TileSequence tiles = make_order("group_m:8", grid_of(kernel));
     const std::int64_t steps = kernel.programs[0].phases[0].count;
     std::vector<Stripe> rows, columns;
     for (std::int64_t row = 0; row < kernel.tile_rows(); ++row) {

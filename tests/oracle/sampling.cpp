@@ -15,6 +15,7 @@
 #include "support/catch.hpp"
 #include "support/effort.hpp"
 #include "support/kernels.hpp"
+#include "support/ordered.hpp"
 
 #include "predict.hpp"
 
@@ -53,9 +54,7 @@ TEST_CASE("A quarter of the slices is simulated by itself where SMs have several
     TbbExecutor executor(2);
     const auto sample_of = [&](const char* columns) {
         const Kernel kernel = test::gemm({"m=256", "n=8192", "k=65536", "bm=64", columns}, machine);
-        const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
-                              static_cast<std::int32_t>(kernel.tile_columns())};
-        const NamedOrder order = over_grid(kernel, "row_major", resolve_order("row_major", tiles), machine);
+        const NamedOrder order = test::order_of("row_major", kernel, machine);
         return predict(machine, kernel, order, PredictOptions{}, executor).sample;
     };
     CHECK(sample_of("bn=64") == 4);
@@ -73,10 +72,8 @@ TEST_CASE("Sampled counters are within three standard errors of the exact ones, 
              {"m=1536", "n=3072", "k=2048", "bm=128", "bn=256", "stages=3", "warps=8"},
          }) {
         const Kernel kernel = test::gemm(arguments, machine);
-        const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
-                              static_cast<std::int32_t>(kernel.tile_columns())};
         for (const char* name : {"row_major", "group_m:4"}) {
-            const NamedOrder order = over_grid(kernel, name, resolve_order(name, tiles), machine);
+            const NamedOrder order = test::order_of(name, kernel, machine);
             PredictOptions options;
             options.sample = 1;
             const Prediction exact = predict(machine, kernel, order, options, executor);

@@ -17,6 +17,7 @@
 #include "support/catch.hpp"
 #include "support/effort.hpp"
 #include "support/kernels.hpp"
+#include "support/ordered.hpp"
 #include "support/own_clock.hpp"
 
 #include "predict.hpp"
@@ -53,12 +54,6 @@ SimulationResult by_line(const Machine& machine, const Kernel& kernel,
     return Simulation(machine, kernel, launches, 1, options).run(serial);
 }
 
-NamedOrder order_of(const std::string& name, const Kernel& kernel, const Machine& machine) {
-    const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
-                          static_cast<std::int32_t>(kernel.tile_columns())};
-    return over_grid(kernel, name, resolve_order(name, tiles), machine);
-}
-
 // `ctas` CTAs that each load the same 128 x 128 B box once: SMs of one GPC in lockstep, as long as they fit
 // in.
 Kernel same_box(int ctas) {
@@ -87,13 +82,7 @@ TEST_CASE("The tile engine asks for, receives and stores exactly what the line e
          }) {
         INFO(std::accumulate(c.arguments.begin(), c.arguments.end(), std::string()));
         const Kernel kernel = test::gemm(c.arguments, machine);
-        const ClusterShape cluster{kernel.cluster[0], kernel.cluster[1]};
-        const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
-                              static_cast<std::int32_t>(kernel.tile_columns())};
-        const NamedOrder order = over_grid(
-            kernel, "row_major",
-            expand_clusters(resolve_order("row_major", cluster_grid(tiles, cluster)), tiles, cluster),
-            machine);
+        const NamedOrder order = test::order_of("row_major", kernel, machine);
         RunOptions options;
         options.mode = c.mode;
         const auto tile = by_tile(machine, kernel, order.tile_of_launch, options);
@@ -156,7 +145,7 @@ TEST_CASE("What waits for busy tags in front of the coalescer is joined by as fe
     machine.l2.input_queue_requests = 1 << 20;
     machine.l2.lookup_queue_requests = 0;
     const Kernel kernel = test::gemm({"m=4096", "n=4096", "k=1024", "bk=32"}, machine);
-    const NamedOrder order = order_of("group_m:8", kernel, machine);
+    const NamedOrder order = test::order_of("group_m:8", kernel, machine);
     const auto merged = [&](Engine engine, int tag_queue) {
         machine.l2.tag_queue_requests = tag_queue;
         PredictOptions options;
@@ -209,7 +198,7 @@ TEST_CASE("By tiles, too, a launch behind another one has a clock of its own") {
 TEST_CASE("The tile engine gives the same result on any number of threads, and another for another seed") {
     const Machine machine = load_machine("h200");
     const Kernel kernel = test::gemm({"m=2048", "n=2048", "k=1024"}, machine);
-    const NamedOrder order = order_of("group_m:4", kernel, machine);
+    const NamedOrder order = test::order_of("group_m:4", kernel, machine);
     PredictOptions options;
     options.engine = Engine::Tile;
     options.seeds = 3;
@@ -236,7 +225,7 @@ TEST_CASE("The tile engine keeps no trace and says so") {
     options.engine = Engine::Tile;
     options.sink = &nobody;
     SerialExecutor serial;
-    CHECK_THROWS_WITH(predict(machine, kernel, order_of("row_major", kernel, machine), options, serial),
+    CHECK_THROWS_WITH(predict(machine, kernel, test::order_of("row_major", kernel, machine), options, serial),
                       ContainsSubstring("--engine line"));
 }
 
@@ -263,7 +252,7 @@ TEST_CASE("The tile engine predicts what the line engine does") {
          }) {
         INFO(std::accumulate(c.arguments.begin(), c.arguments.end(), std::string()) << " " << c.order);
         const Kernel kernel = test::gemm(c.arguments, machine);
-        const NamedOrder order = order_of(c.order, kernel, machine);
+        const NamedOrder order = test::order_of(c.order, kernel, machine);
         PredictOptions options;
         options.seeds = 3;  // launches with the same means differ by 2 % from seed to seed
         options.mode = c.arguments.back() == "mode=static" ? Mode::Static : Mode::Grid;
@@ -293,7 +282,8 @@ TEST_CASE("Boxes larger than the L2 miss no more than they ask for") {
         PredictOptions options;
         options.engine = Engine::Tile;
         SerialExecutor serial;
-        const Prediction tile = predict(machine, kernel, order_of(name, kernel, machine), options, serial);
+        const Prediction tile =
+            predict(machine, kernel, test::order_of(name, kernel, machine), options, serial);
         CHECK(tile.counters.at("lts__t_sectors_srcunit_tex_lookup_miss.sum") <=
               tile.counters.at("lts__t_sectors_srcunit_tex.sum"));
         CHECK(tile.counters.at("lts__t_sector_hit_rate.pct") <= 100);
@@ -310,7 +300,7 @@ TEST_CASE("CTAs with many boxes under way merge as the line engine's do") {
     options.mode = Mode::Static;
     options.sample = 4;
     SerialExecutor serial;
-    const NamedOrder order = order_of("group_m:8", kernel, machine);
+    const NamedOrder order = test::order_of("group_m:8", kernel, machine);
     const Prediction line = predict(machine, kernel, order, options, serial);
     options.engine = Engine::Tile;
     options.sample = 0;

@@ -9,9 +9,9 @@
 #include "kernel/box_lines.hpp"
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
-#include "load/user_order.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/predict_row.hpp"
 #include "support/recorded.hpp"
 
 #include "predict.hpp"
@@ -53,18 +53,10 @@ double merged(const test::RecordedCells& row) {
 }
 
 double predicted_merged(const test::RecordedCells& row, const Machine& machine) {
-    SerialExecutor serial;
-    std::vector<std::string> arguments;
-    for (const char* name : {"m", "n", "k", "bm", "bn", "stages", "pipeline", "mode"})
-        arguments.push_back(std::string(name) + "=" + row.text(name));
-    const Kernel kernel = load_kernel("gemm", arguments, &machine);
-    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
-                         static_cast<std::int32_t>(kernel.tile_columns())};
-    const NamedOrder order =
-        over_grid(kernel, row.text("order"), resolve_order(row.text("order"), grid, {}), machine);
     PredictOptions options;
     options.sample = 16;
-    const Prediction prediction = predict(machine, kernel, order, options, serial);
+    const Prediction prediction =
+        test::predict_row(row, {"m", "n", "k", "bm", "bn", "stages", "pipeline", "mode"}, machine, options);
     return 1 - prediction.counters.at("lts__t_sectors_srcunit_tex_op_read.sum") /
                    prediction.counters.at("lrc__request_sectors_op_read_coalescable.sum");
 }

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/model_run.hpp"
 #include "load/machine_file.hpp"
 #include "parallel/tbb_executor.hpp"
 #include "schedule/dispatcher.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/predict_row.hpp"
 #include "support/recorded.hpp"
 
 #include "predict.hpp"
@@ -26,17 +26,12 @@ namespace {
 const std::string kTexSectors = "lts__t_sectors_srcunit_tex.sum";
 
 double predicted_tex_sectors(const std::string& order, const Machine& machine) {
-    SerialExecutor serial;
-    const Kernel kernel =
-        cli::load_launched("gemm",
-                           {"m=4096", "n=4096", "k=4096", "bm=128", "bn=128", "bk=64", "stages=4", "warps=4",
-                            "pipeline=warp_specialized", "cluster_m=2", "mode=static"},
-                           "", machine)
-            .kernel;
     PredictOptions options;
-    options.mode = Mode::Static;
     options.sample = 16;
-    return predict(machine, kernel, cli::named_order(order, machine, kernel, options.mode), options, serial)
+    return test::predict_launch("gemm",
+                                {"m=4096", "n=4096", "k=4096", "bm=128", "bn=128", "bk=64", "stages=4",
+                                 "warps=4", "pipeline=warp_specialized", "cluster_m=2", "mode=static"},
+                                order, Mode::Static, machine, options)
         .counters.at(kTexSectors);
 }
 

@@ -31,8 +31,9 @@ double recorded_fences(const test::RecordedCells& row) {
 
 double predicted_fences(const test::RecordedCells& row, std::vector<std::string> arguments,
                         const Machine& machine) {
-    for (const char* name : {"m", "n", "k", "bm", "bn", "bk", "stages", "warps", "mode"})
-        arguments.push_back(std::string(name) + "=" + row.text(name));
+    for (const std::string& argument :
+         test::arguments_of(row, {"m", "n", "k", "bm", "bn", "bk", "stages", "warps", "mode"}))
+        arguments.push_back(argument);
     const Kernel kernel = cli::load_launched("gemm", arguments, "", machine).kernel;
     return 2 * fence_sectors(machine, fences_of(kernel, machine, row.text("mode") != "grid"));
 }

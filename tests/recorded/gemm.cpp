@@ -8,11 +8,10 @@
 
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
-#include "load/user_order.hpp"
 #include "parallel/tbb_executor.hpp"
-#include "report/recorded_csv.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/predict_row.hpp"
 #include "support/recorded.hpp"
 
 #include "predict.hpp"
@@ -50,21 +49,11 @@ const std::vector<Wanted>& wanted_rows() {
 }
 
 Prediction predict_row(const test::RecordedCells& row, const Machine& machine) {
-    SerialExecutor serial;
-    std::vector<std::string> arguments;
-    for (const char* name : {"dtype", "layout", "m", "n", "k", "bm", "bn", "bk", "stages", "warps", "mode"})
-        arguments.push_back(std::string(name) + "=" + row.text(name));
-    const Kernel kernel = load_kernel("gemm", arguments, &machine);
-    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
-                         static_cast<std::int32_t>(kernel.tile_columns())};
-    OrderContext context;
-    context.sms = static_cast<int>(machine.sms.size());
-    const NamedOrder order =
-        over_grid(kernel, row.text("order"), resolve_order(row.text("order"), grid, context), machine);
     PredictOptions options;
-    options.mode = parse_mode(row.text("mode"));
     options.sample = 16;
-    return predict(machine, kernel, order, options, serial);
+    return test::predict_row(row,
+                             {"dtype", "layout", "m", "n", "k", "bm", "bn", "bk", "stages", "warps", "mode"},
+                             machine, options);
 }
 
 double percent_off(const Prediction& prediction, const test::RecordedCells& row, const std::string& counter) {

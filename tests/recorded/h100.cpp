@@ -5,16 +5,14 @@
 // too that are further off: 12288 x 12288 x 4096, static, in row_major and column_major fills 36 to 40 % too
 // little from DRAM (docs/fidelity.md).
 #include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "cli/model_run.hpp"
 #include "load/machine_file.hpp"
 #include "parallel/tbb_executor.hpp"
-#include "report/recorded_csv.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/predict_row.hpp"
 #include "support/recorded.hpp"
 
 #include "predict.hpp"
@@ -37,17 +35,11 @@ const std::vector<Wanted> kWanted{
 };
 
 Prediction predict_row(const test::RecordedCells& row, const Machine& machine) {
-    SerialExecutor serial;
-    std::vector<std::string> arguments;
-    for (const char* name : {"m", "n", "k", "bm", "bn", "bk", "stages", "warps", "pipeline", "mode"})
-        arguments.push_back(std::string(name) + "=" + row.text(name));
-    const Kernel kernel = cli::load_launched("gemm", arguments, "", machine).kernel;
     PredictOptions options;
-    options.mode = parse_mode(row.text("mode"));
     options.sample = 16;
     options.seeds = 4;
-    return predict(machine, kernel, cli::named_order(row.text("order"), machine, kernel, options.mode),
-                   options, serial);
+    return test::predict_row(row, {"m", "n", "k", "bm", "bn", "bk", "stages", "warps", "pipeline", "mode"},
+                             machine, options);
 }
 
 }  // namespace

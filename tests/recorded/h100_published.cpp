@@ -7,10 +7,10 @@
 
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
-#include "load/user_order.hpp"
 #include "parallel/tbb_executor.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/ordered.hpp"
 
 #include "predict.hpp"
 
@@ -37,9 +37,7 @@ Prediction predict_on_h100(const std::string& name, const std::string& pipeline)
     const Machine machine = load_machine("h100-sxm");
     const Kernel kernel =
         load_kernel("gemm", {"m=8192", "n=8192", "k=8192", "pipeline=" + pipeline}, &machine);
-    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
-                         static_cast<std::int32_t>(kernel.tile_columns())};
-    const NamedOrder order = over_grid(kernel, name, resolve_order(name, grid, {}), machine);
+    const NamedOrder order = test::order_of(name, kernel, machine);
     PredictOptions options;
     options.sample = 40;
     options.seeds = 4;

@@ -8,15 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/model_run.hpp"
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
 #include "load/text_file.hpp"
 #include "parallel/tbb_executor.hpp"
-#include "report/predict_report.hpp"
 #include "report/recorded_csv.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/predict_row.hpp"
 
 using namespace l2lens;
 
@@ -71,16 +70,9 @@ double merged_percent(const std::map<std::string, double>& counters) {
 }
 
 Prediction predict_row(const RecordedRow& row, const Machine& machine) {
-    std::vector<std::string> arguments;
-    for (const auto& [name, value] : row.params) arguments.push_back(name + "=" + value);
-    const Kernel kernel =
-        cli::load_launched(row.kernel, arguments, std::string(mode_name(row.mode)), machine).kernel;
     PredictOptions options;
-    options.mode = row.mode;
     options.sample = 32;
-    SerialExecutor serial;
-    return predict(machine, kernel, cli::named_order(row.order, machine, kernel, options.mode), options,
-                   serial);
+    return test::predict_row(row, machine, options);
 }
 
 double median(std::vector<double> values) {

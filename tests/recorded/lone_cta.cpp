@@ -7,8 +7,8 @@
 
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
-#include "load/user_order.hpp"
 #include "support/catch.hpp"
+#include "support/ordered.hpp"
 #include "support/recorded.hpp"
 
 #include "predict.hpp"
@@ -19,11 +19,10 @@ namespace {
 
 double predicted_ns(const test::RecordedCells& row, const std::string& pipeline, const Machine& machine) {
     SerialExecutor serial;
-    std::vector<std::string> arguments{"pipeline=" + pipeline};
-    for (const char* name : {"m", "n", "k", "bm", "bn", "stages"})
-        arguments.push_back(std::string(name) + "=" + row.text(name));
+    std::vector<std::string> arguments = test::arguments_of(row, {"m", "n", "k", "bm", "bn", "stages"});
+    arguments.push_back("pipeline=" + pipeline);
     const Kernel kernel = load_kernel("gemm", arguments, &machine);
-    const NamedOrder order = over_grid(kernel, "row_major", resolve_order("row_major", {1, 1}, {}), machine);
+    const NamedOrder order = test::order_of("row_major", kernel, machine);
     PredictOptions options;
     options.sample = 1;
     return predict(machine, kernel, order, options, serial).counters.at("gpu__time_duration.sum");

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/model_run.hpp"
 #include "load/machine_file.hpp"
 #include "parallel/tbb_executor.hpp"
 #include "schedule/math_rate.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/predict_row.hpp"
 #include "support/recorded.hpp"
 
 #include "predict.hpp"
@@ -27,16 +27,10 @@ struct Launch {
 const std::string kCycles = "sm__cycles_active.avg";
 
 double predicted_cycles(const test::RecordedCells& row, const Machine& machine) {
-    SerialExecutor serial;
-    std::vector<std::string> params{"pipeline=warp_specialized", "mode=" + row.text("mode")};
-    for (const char* name : {"m", "n", "k", "bm", "bn", "bk", "stages", "warps"})
-        params.push_back(std::string(name) + "=" + row.text(name));
-    const Kernel kernel = cli::load_launched("gemm", params, "", machine).kernel;
     PredictOptions options;
-    options.mode = row.text("mode") == "static" ? Mode::Static : Mode::Dynamic;
     options.sample = 16;
-    return predict(machine, kernel, cli::named_order(row.text("order"), machine, kernel, options.mode),
-                   options, serial)
+    return test::predict_row(row, {"m", "n", "k", "bm", "bn", "bk", "stages", "warps", "mode"}, machine,
+                             options, {"pipeline=warp_specialized"})
         .counters.at(kCycles);
 }
 

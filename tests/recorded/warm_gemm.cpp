@@ -8,10 +8,10 @@
 
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
-#include "load/user_order.hpp"
 #include "parallel/tbb_executor.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/ordered.hpp"
 #include "support/recorded.hpp"
 
 #include "predict.hpp"
@@ -43,17 +43,14 @@ struct Steps {
 };
 
 Kernel kernel_of(const test::RecordedCells& row, const Machine& machine, const Recording& recording) {
-    std::vector<std::string> arguments{std::string("pipeline=") + recording.pipeline};
-    for (const char* name : {"m", "n", "k", "bm", "bn", "bk", "stages", "warps"})
-        arguments.push_back(std::string(name) + "=" + row.text(name));
+    std::vector<std::string> arguments =
+        test::arguments_of(row, {"m", "n", "k", "bm", "bn", "bk", "stages", "warps"});
+    arguments.push_back(std::string("pipeline=") + recording.pipeline);
     return load_kernel("gemm", arguments, &machine);
 }
 
 Counted predicted(const test::RecordedCells& row, const Machine& machine, const Kernel& kernel) {
-    const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
-                          static_cast<std::int32_t>(kernel.tile_columns())};
-    const NamedOrder order =
-        over_grid(kernel, row.text("order"), resolve_order(row.text("order"), tiles, {}), machine);
+    const NamedOrder order = test::order_of(row.text("order"), kernel, machine);
     PredictOptions options;
     options.sample = 4;
     options.warm_l2 = true;

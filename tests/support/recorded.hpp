@@ -45,4 +45,12 @@ inline std::vector<RecordedCells> recorded_rows(const std::string& name, const C
     return rows;
 }
 
+// Of a row the parameters that are named, as the program takes them: {"m=8192", ...}.
+inline std::vector<std::string> arguments_of(const RecordedCells& row,
+                                             const std::vector<std::string>& parameters) {
+    std::vector<std::string> arguments;
+    for (const std::string& name : parameters) arguments.push_back(name + "=" + row.text(name));
+    return arguments;
+}
+
 }  // namespace l2lens::test

@@ -7,6 +7,7 @@
 #include "load/machine_file.hpp"
 #include "load/user_order.hpp"
 #include "support/catch.hpp"
+#include "support/ordered.hpp"
 
 #include "predict.hpp"
 
@@ -14,18 +15,13 @@ using namespace l2lens;
 
 namespace {
 
-Prediction predict_clusters(const std::vector<std::string>& arguments, ClusterShape cluster) {
+Prediction predict_clusters(const std::vector<std::string>& arguments) {
     const Machine machine = load_machine("h200");
     const Kernel kernel = load_kernel("gemm", arguments, &machine);
-    const GridShape tiles{static_cast<std::int32_t>(kernel.tile_rows()),
-                          static_cast<std::int32_t>(kernel.tile_columns())};
-    const TileSequence clusters = resolve_order("group_m:4", cluster_grid(tiles, cluster));
-    const NamedOrder order =
-        over_grid(kernel, "group_m:4", expand_clusters(clusters, tiles, cluster), machine);
     SerialExecutor serial;
     PredictOptions options;
     options.sample = 1;
-    return predict(machine, kernel, order, options, serial);
+    return predict(machine, kernel, test::order_of("group_m:4", kernel, machine), options, serial);
 }
 
 constexpr double kSectors = 1024.0 * 1024 * 512 * 2 * 2 / 128 / 32;  // of A and B, by every tile of 128x128
@@ -56,7 +52,7 @@ TEST_CASE(
     const auto asked = "lrc__request_sectors_op_read_coalescable.sum";
     const auto multicast = "lrc__request_sectors_op_read_coalescing_achieved_type_programmatic.sum";
     const auto received = "l1tex__m_xbar2l1tex_read_sectors.sum";
-    const Prediction single = predict_clusters(size, {1, 1});
+    const Prediction single = predict_clusters(size);
     CHECK(single.counters.at(asked) == Approx(kSectors));
     CHECK(single.counters.at(multicast) == 0);
     const struct {
@@ -68,7 +64,7 @@ TEST_CASE(
                  {{2, 2}, {"cluster_m=2", "cluster_n=2"}, 0.5}};
     for (const auto& c : cases) {
         INFO(c.shape.rows << "x" << c.shape.columns);
-        const Prediction clusters = predict_clusters(with(c.arguments), c.shape);
+        const Prediction clusters = predict_clusters(with(c.arguments));
         CHECK(clusters.counters.at(asked) == Approx(c.share * kSectors));
         CHECK(clusters.counters.at(received) == Approx(kSectors));
         // What was not asked for came by multicast (every slice is simulated: no sampling error).
@@ -78,8 +74,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Clusters at the edge of the grid run with the CTAs there are") {
-    const Prediction odd =
-        predict_clusters({"m=1100", "n=900", "k=256", "cluster_m=2", "cluster_n=2"}, {2, 2});
+    const Prediction odd = predict_clusters({"m=1100", "n=900", "k=256", "cluster_m=2", "cluster_n=2"});
     // 9 x 8 tiles in 5 x 4 clusters: each of A's 1100 rows of 512 B is asked for by 4 clusters and received
     // by 8 tiles, each of B's 900 asked for by 5 and received by 9. The four clusters at the lower edge have
     // one row of tiles, which shares A only.

@@ -2,8 +2,8 @@
 // Nsight Compute's and rocprofv3's CSV files, as the tools write them.
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "support/catch.hpp"
+#include "support/complaint.hpp"
 
 #include "gpu/counters/csv_table.hpp"
 #include "gpu/counters/ncu_csv.hpp"
@@ -13,15 +13,6 @@ using namespace l2lens;
 using namespace l2lens::gpu;
 
 namespace {
-
-std::string message_of(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 const std::string kRawHeader =
     "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block "
@@ -103,15 +94,17 @@ TEST_CASE("units of Nsight Compute are scaled to bytes, nanoseconds and per seco
 
 TEST_CASE("a broken Nsight Compute file is refused with its line and column") {
     const std::string start = kRawHeader + kRawUnits;
-    CHECK(message_of([&] { parse_ncu_csv("a.csv", "no table here\n"); }) ==
+    CHECK(test::complaint_of([&] { parse_ncu_csv("a.csv", "no table here\n"); }) ==
           "a.csv: no table found: no line begins with the column 'ID'");
-    CHECK(message_of([&] { parse_ncu_csv("a.csv", start + raw_row("0", "\"1\",\"2\",\"3\",\"many\"")); }) ==
-          "a.csv:3: column 'lts__t_sectors.sum': 'many' is not a number");
-    CHECK(message_of([&] { parse_ncu_csv("a.csv", start + raw_row("0", "\"1\",\"2\",\"3\"")); }) ==
+    CHECK(test::complaint_of([&] {
+              parse_ncu_csv("a.csv", start + raw_row("0", "\"1\",\"2\",\"3\",\"many\""));
+          }) == "a.csv:3: column 'lts__t_sectors.sum': 'many' is not a number");
+    CHECK(test::complaint_of([&] { parse_ncu_csv("a.csv", start + raw_row("0", "\"1\",\"2\",\"3\"")); }) ==
           "a.csv:3: 14 cells under a header of 15");
-    CHECK(message_of([&] { parse_ncu_csv("a.csv", kRawHeader + raw_row("0", "\"1\",\"2\",\"3\",\"4\"")); }) ==
-          "a.csv: no row of units below the header; is this `ncu --csv --page raw`?");
-    CHECK(message_of([&] { parse_ncu_csv("a.csv", start + "\"0\",\"42"); }) ==
+    CHECK(test::complaint_of([&] {
+              parse_ncu_csv("a.csv", kRawHeader + raw_row("0", "\"1\",\"2\",\"3\",\"4\""));
+          }) == "a.csv: no row of units below the header; is this `ncu --csv --page raw`?");
+    CHECK(test::complaint_of([&] { parse_ncu_csv("a.csv", start + "\"0\",\"42"); }) ==
           "a.csv:3: a quote is never closed");
 }
 
@@ -174,24 +167,24 @@ TEST_CASE("passes of rocprofv3 join by their order") {
     CHECK(merged[0].metrics.at("TCC_MISS_sum") == 2);
     const auto other =
         parse_rocprof_csv("3.csv", kRocprofHeader + dispatch_row(1, "copy", "TCC_REQ_sum", "2"));
-    CHECK(message_of([&] {
+    CHECK(test::complaint_of([&] {
               merge_rocprof_passes({one, other});
           }) == "dispatch 1 is 'gemm' in pass 1 and 'copy' in pass 2");
 }
 
 TEST_CASE("a broken rocprofv3 file is refused with its line and column") {
-    CHECK(message_of([&] {
+    CHECK(test::complaint_of([&] {
               parse_rocprof_csv("c.csv", kRocprofHeader + dispatch_row(1, "gemm", "TCC_HIT_sum", "1") +
                                              dispatch_row(1, "gemm", "TCC_HIT_sum", "1"));
           }) == "c.csv:3: column 'Counter_Name': 'TCC_HIT_sum' is given twice for dispatch 1");
-    CHECK(message_of([&] {
+    CHECK(test::complaint_of([&] {
               parse_rocprof_csv("c.csv", kRocprofHeader + dispatch_row(1, "gemm", "TCC_HIT_sum", "1") +
                                              dispatch_row(1, "copy", "TCC_MISS_sum", "1"));
           }) == "c.csv:3: column 'Kernel_Name': dispatch 1 was 'gemm' on line 2");
-    CHECK(message_of([&] {
+    CHECK(test::complaint_of([&] {
               parse_rocprof_csv("c.csv", kRocprofHeader + dispatch_row(1, "gemm", "x", "lots"));
           }) == "c.csv:2: column 'Counter_Value': 'lots' is not a number");
-    CHECK_THAT(message_of([&] { parse_rocprof_csv("c.csv", "Correlation_Id,Dispatch_Id\n1,1\n"); }),
+    CHECK_THAT(test::complaint_of([&] { parse_rocprof_csv("c.csv", "Correlation_Id,Dispatch_Id\n1,1\n"); }),
                ContainsSubstring("c.csv: no column 'Kernel_Name'"));
 }
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "load/machine_file.hpp"
 #include "machine/topology.hpp"
 #include "support/catch.hpp"
+#include "support/complaint.hpp"
 
 #include "import/access_csv.hpp"
 #include "import/coalesce.hpp"
@@ -60,12 +60,7 @@ ImportedTrace import_text(const std::string& text, ForeignFormat format, const M
 }
 
 std::string error_of(const std::string& text, ForeignFormat format) {
-    try {
-        import_text(text, format, load_machine("h200"));
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "";
+    return test::complaint_of([&] { import_text(text, format, load_machine("h200")); });
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

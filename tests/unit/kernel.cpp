@@ -17,6 +17,7 @@
 #include "load/machine_file.hpp"
 #include "load/model_path.hpp"
 #include "support/catch.hpp"
+#include "support/complaint.hpp"
 #include "support/temporary_file.hpp"
 
 using namespace l2lens;
@@ -40,24 +41,14 @@ Kernel load_text(const std::string& text, const Arguments& arguments = {}, const
     return load_kernel(file.path(), arguments, machine);
 }
 
-template <class Call>
-std::string error_of(Call call) {
-    try {
-        call();
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "";
-}
-
 std::string text_error(const std::string& text, const Arguments& arguments = {}) {
-    std::string error = error_of([&] { load_text(text, arguments); });
+    std::string error = test::complaint_of([&] { load_text(text, arguments); });
     CHECK(error.find('\n') == std::string::npos);
     return error;
 }
 
 std::string gemm_error(const Arguments& arguments, const Machine* machine = nullptr) {
-    return error_of([&] { load_kernel("gemm", arguments, machine); });
+    return test::complaint_of([&] { load_kernel("gemm", arguments, machine); });
 }
 
 // Sectors that all loads or stores of a launch ask for, box by box and step by step.
@@ -226,7 +217,7 @@ TEST_CASE("Tensors lie one after another on 2 MiB boundaries, none as the one be
     CHECK(gemm.tensors[1].base == (2 + 9 * 2) << 20);
     CHECK(gemm.tensors[2].base == (2 + 9 * 2 + 16 + 3 * 2) << 20);  // B is exactly 16 MiB
     for (Tensor& tensor : gemm.tensors) tensor.stride_bytes[0] = std::int64_t{1} << 29;
-    CHECK_THAT(error_of([&] { layout_tensors(gemm); }),
+    CHECK_THAT(test::complaint_of([&] { layout_tensors(gemm); }),
                ContainsSubstring("gemm: the tensors up to B take") && ContainsSubstring("end at 512 GiB"));
 }
 
@@ -268,9 +259,10 @@ TEST_CASE("Unknown, doubled and malformed parameters are named") {
     CHECK(gemm_error({"m=1", "m=2"}) == "gemm: m is given twice");
     CHECK(gemm_error({"dtype=bf17"}) == "gemm: dtype='bf17' is not one of bf16, fp16, fp8, tf32, fp32");
     CHECK(gemm_error({"cluster_m=3"}) == "gemm: cluster_m='3' is not one of 1, 2");
-    CHECK_THAT(error_of([] { load_kernel("gem", {}); }),
+    CHECK_THAT(test::complaint_of([] { load_kernel("gem", {}); }),
                ContainsSubstring("unknown kernel 'gem'; did you mean 'gemm'?"));
-    CHECK_THAT(error_of([] { load_kernel("./no.lua", {}); }), ContainsSubstring("./no.lua: no such file"));
+    CHECK_THAT(test::complaint_of([] { load_kernel("./no.lua", {}); }),
+               ContainsSubstring("./no.lua: no such file"));
 }
 
 TEST_CASE("Sizes that cannot be are refused before anything is allocated") {
@@ -287,7 +279,7 @@ TEST_CASE("Sizes that cannot be are refused before anything is allocated") {
     // them.
     const auto in_registers = [&](std::vector<std::string> more) {
         more.emplace_back("keep_q=registers");
-        return error_of([&] { load_kernel("attention", more, &h200); });
+        return test::complaint_of([&] { load_kernel("attention", more, &h200); });
     };
     CHECK_THAT(in_registers({}),
                ContainsSubstring("attention: keep_q=registers takes 224 registers of each of "

@@ -6,8 +6,8 @@
 
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
-#include "load/user_order.hpp"
 #include "support/catch.hpp"
+#include "support/ordered.hpp"
 #include "support/temporary_file.hpp"
 
 #include "predict.hpp"
@@ -15,12 +15,6 @@
 using namespace l2lens;
 
 namespace {
-
-NamedOrder ordered(const Kernel& kernel, const std::string& name, const Machine& machine) {
-    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
-                         static_cast<std::int32_t>(kernel.tile_columns())};
-    return over_grid(kernel, name, resolve_order(name, grid), machine);
-}
 
 // Copies 16 KiB a tile, of a square of tiles those on and below the diagonal.
 constexpr const char* kTriangle = R"(
@@ -48,9 +42,9 @@ TEST_CASE("Copies of a plane run one after the other, or side by side where the 
     const Kernel kernel =
         load_kernel("gemm_batched", {"batch=3", "m=128", "n=256", "k=64", "bm=128", "bn=128"}, &machine);
     REQUIRE(kernel.grid == std::vector<std::int64_t>{3, 1, 2});
-    CHECK(ordered(kernel, "row_major", machine).tile_of_launch ==
+    CHECK(test::order_of("row_major", kernel, machine).tile_of_launch ==
           std::vector<std::int32_t>{0, 1, 2, 3, 4, 5});
-    CHECK(ordered(kernel, "outer_fastest:row_major", machine).tile_of_launch ==
+    CHECK(test::order_of("outer_fastest:row_major", kernel, machine).tile_of_launch ==
           std::vector<std::int32_t>{0, 2, 4, 1, 3, 5});
 }
 
@@ -62,7 +56,7 @@ TEST_CASE("A tile without a step is a CTA that leaves at once, in every mode and
     for (const char* mode : {"grid", "static", "dynamic"}) {
         const Mode launched = mode[0] == 'g' ? Mode::Grid : mode[0] == 's' ? Mode::Static : Mode::Dynamic;
         const Kernel kernel = load_kernel(file.path(), {std::string("mode=") + mode}, &machine);
-        const NamedOrder order = ordered(kernel, "row_major", machine);
+        const NamedOrder order = test::order_of("row_major", kernel, machine);
         CHECK(order.tile_of_launch[0] == 0);
         CHECK(order.tile_of_launch[1] == -1);
         CHECK(order.tile_of_launch[24] == 24);

@@ -4,6 +4,7 @@
 #include "load/machine_file.hpp"
 #include "load/user_order.hpp"
 #include "support/catch.hpp"
+#include "support/ordered.hpp"
 #include "support/stores.hpp"
 
 #include "predict.hpp"
@@ -14,9 +15,7 @@ TEST_CASE("What a launch takes around its CTAs is time, once for each launch, an
     Machine machine = load_machine("h200");
     Kernel kernel = load_kernel("copy", {"m=256", "n=256"}, &machine);
     append_launches(kernel, load_kernel("copy", {"m=256", "n=256"}, &machine));
-    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
-                         static_cast<std::int32_t>(kernel.tile_columns())};
-    NamedOrder order = over_grid(kernel, "row_major", resolve_order("row_major", grid), machine);
+    NamedOrder order = test::order_of("row_major", kernel, machine);
     order.then.push_back(order.tile_of_launch);
     SerialExecutor serial;
     const auto run = [&](double overhead_ns) {

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "counters/metrics.hpp"
 #include "load/machine_file.hpp"
 #include "machine/topology.hpp"
 #include "schedule/dispatcher.hpp"
 #include "support/catch.hpp"
+#include "support/complaint.hpp"
 #include "support/streams.hpp"
 
 using namespace l2lens;
@@ -154,14 +154,7 @@ TEST_CASE("A partition of an MI300X has its dies' CUs and L2s and its share of t
         for (const Start& start : dispatcher.first_wave())
             CHECK(part.sms[static_cast<std::size_t>(start.slot)].partition == start.tile % row.dies);
     }
-    const auto refusal = [](const char* name) -> std::string {
-        try {
-            load_machine(name);
-        } catch (const BadInput& error) {
-            return error.what();
-        }
-        return "";
-    };
+    const auto refusal = [](const char* name) { return test::complaint_of([&] { load_machine(name); }); };
     CHECK_THAT(refusal("mi300x:spx-nps4"), ContainsSubstring("no more memory than compute"));
     CHECK_THAT(refusal("mi300x:tpx"), ContainsSubstring("it is spx, dpx, qpx or cpx"));
     CHECK_THAT(refusal("h200:cpx"), ContainsSubstring("no partition modes"));

@@ -5,12 +5,12 @@
 #include <random>
 
 #include "load/machine_file.hpp"
-#include "load/user_order.hpp"
 #include "parallel/tbb_executor.hpp"
 #include "report/operands.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
 #include "support/kernels.hpp"
+#include "support/ordered.hpp"
 
 #include "observe/detail_recorder.hpp"
 #include "predict.hpp"
@@ -49,10 +49,7 @@ struct Observed {
 };
 
 Observed observe(const Kernel& kernel, const Machine& machine, PredictOptions options) {
-    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
-                         static_cast<std::int32_t>(kernel.tile_columns())};
-    const NamedOrder order =
-        over_grid(kernel, "row_major", resolve_order("row_major", grid, OrderContext{}), machine);
+    const NamedOrder order = test::order_of("row_major", kernel, machine);
     TbbExecutor executor;
     Observed observed;
     observed.plain = predict(machine, kernel, order, options, executor);

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "support/catch.hpp"
+#include "support/complaint.hpp"
 #include "support/order.hpp"
 
 using namespace l2lens;
@@ -40,13 +41,8 @@ TEST_CASE("Only the first ten of each are named, all are counted", "[order]") {
 }
 
 TEST_CASE("Names are read strictly, and the message says what would be right", "[order]") {
-    const auto message = [](const std::string& name, GridShape grid = {4, 4}) -> std::string {
-        try {
-            make_order(name, grid);
-        } catch (const BadInput& error) {
-            return error.what();
-        }
-        return "no error";
+    const auto message = [](const std::string& name, GridShape grid = {4, 4}) {
+        return test::complaint_of([&] { make_order(name, grid); });
     };
     CHECK_THAT(message("hilbrt"), ContainsSubstring("did you mean 'hilbert'?"));
     CHECK_THAT(message(""), ContainsSubstring("empty"));

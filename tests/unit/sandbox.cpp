@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "support/catch.hpp"
+#include "support/complaint.hpp"
 
 using namespace l2lens;
 
@@ -16,12 +17,7 @@ void run(const std::string& source) {
 }
 
 std::string error_of(const std::string& source) {
-    try {
-        run(source);
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "";
+    return test::complaint_of([&] { run(source); });
 }
 
 }  // namespace
@@ -152,12 +148,9 @@ TEST_CASE("The time of all calls together is limited too") {
     limits.seconds_total = 0.2;
     Sandbox sandbox(limits);
     const auto begin = std::chrono::steady_clock::now();
-    std::string error;
-    try {
+    const std::string error = test::complaint_of([&] {
         for (;;) sandbox.run("test.lua", "for i = 1, 100000 do end");
-    } catch (const BadInput& bad) {
-        error = bad.what();
-    }
+    });
     CHECK(error == "test.lua:1: runs too long in all");
     CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < 2);
 }

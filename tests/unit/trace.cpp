@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "support/catch.hpp"
+#include "support/complaint.hpp"
 #include "trace/bytes.hpp"
 #include "trace/form.hpp"
 #include "trace/frames.hpp"
@@ -131,16 +132,16 @@ std::vector<std::size_t> frame_offsets(const std::string& bytes) {
     return offsets;
 }
 
-std::string complaint_of(const std::string& bytes) {
-    try {
+std::string complaint_about(const std::string& bytes) {
+    std::string warning;
+    const std::string refusal = test::complaint_of([&] {
         const auto reader = reader_of(bytes);
         RecordBatch batch;
         while (reader->next(batch)) {
         }
-        return reader->warning();
-    } catch (const BadInput& error) {
-        return std::string("refused: ") + error.what();
-    }
+        warning = reader->warning();
+    });
+    return refusal.empty() ? warning : "refused: " + refusal;
 }
 
 }  // namespace
@@ -251,7 +252,7 @@ TEST_CASE("Any flipped bit is found, and its frame named") {
             std::string bad = bytes;
             bad[at] = static_cast<char>(bad[at] ^ (1 << bit));
             INFO("byte " << at << ", bit " << bit);
-            const std::string complaint = complaint_of(bad);
+            const std::string complaint = complaint_about(bad);
             REQUIRE(complaint.starts_with("refused: t.l2t"));
             REQUIRE((at < first_frame || complaint.find("frame ") != std::string::npos));
         }
@@ -266,25 +267,25 @@ TEST_CASE("Frames that are moved, doubled, dropped or of another trace are found
     const auto frame = [&](std::size_t i) { return bytes.substr(at[i], at[i + 1] - at[i]); };
     const std::string head = bytes.substr(0, at[1]);  // with the walks
     const std::string last = frame(at.size() - 2);
-    CHECK_THAT(complaint_of(head + frame(2) + frame(1) + last), ContainsSubstring("frame 2 at byte"));
-    CHECK_THAT(complaint_of(head + frame(1) + frame(1) + last), ContainsSubstring("frame 3 at byte"));
-    CHECK_THAT(complaint_of(head + last), ContainsSubstring("frame 2 at byte"));
-    CHECK_THAT(complaint_of(bytes + "x"), ContainsSubstring("followed by more bytes"));
-    CHECK_THAT(complaint_of(bytes + bytes), ContainsSubstring("refused"));
+    CHECK_THAT(complaint_about(head + frame(2) + frame(1) + last), ContainsSubstring("frame 2 at byte"));
+    CHECK_THAT(complaint_about(head + frame(1) + frame(1) + last), ContainsSubstring("frame 3 at byte"));
+    CHECK_THAT(complaint_about(head + last), ContainsSubstring("frame 2 at byte"));
+    CHECK_THAT(complaint_about(bytes + "x"), ContainsSubstring("followed by more bytes"));
+    CHECK_THAT(complaint_about(bytes + bytes), ContainsSubstring("refused"));
     TraceHeader other = box_header();
     other.seed = 1;
     const std::string foreign = trace_of(other, kWalks, some_boxes(10, random));
     const std::vector<std::size_t> foreign_at = frame_offsets(foreign);
-    CHECK_THAT(complaint_of(head + foreign.substr(foreign_at[1])), ContainsSubstring("frame 2 at byte"));
+    CHECK_THAT(complaint_about(head + foreign.substr(foreign_at[1])), ContainsSubstring("frame 2 at byte"));
 }
 
 TEST_CASE("Other files and other versions are refused") {
-    CHECK_THAT(complaint_of(""), ContainsSubstring("empty"));
-    CHECK_THAT(complaint_of("\x89PNG\r\n\x1a\n0123456789abcdef"), ContainsSubstring("no l2lens trace"));
-    CHECK_THAT(complaint_of(std::string(100, '\0')), ContainsSubstring("no l2lens trace"));
+    CHECK_THAT(complaint_about(""), ContainsSubstring("empty"));
+    CHECK_THAT(complaint_about("\x89PNG\r\n\x1a\n0123456789abcdef"), ContainsSubstring("no l2lens trace"));
+    CHECK_THAT(complaint_about(std::string(100, '\0')), ContainsSubstring("no l2lens trace"));
     std::string later = trace_of(line_header(), {}, std::vector<LineRecord>{});
     later[8] = 2;
-    CHECK_THAT(complaint_of(later), ContainsSubstring("version 2; this program reads version 1"));
+    CHECK_THAT(complaint_about(later), ContainsSubstring("version 2; this program reads version 1"));
 }
 
 TEST_CASE("A trace stops at its largest size and stays readable") {
@@ -409,16 +410,11 @@ TEST_CASE("Forms are the bits that traces/README.md says, and others are refused
 
 TEST_CASE("Walks that could not be expanded are refused") {
     const std::vector<Tensor> tensors{matrix("A", 64, 512, 0)};
-    const auto complaint = [&](TraceWalk walk) -> std::string {
+    const auto complaint = [&](TraceWalk walk) {
         ByteWriter out;
         encode_walk(out, walk, 2);
         ByteReader in(out.bytes(), "frame 1");
-        try {
-            decode_walk(in, tensors);
-            return "";
-        } catch (const BadInput& error) {
-            return error.what();
-        }
+        return test::complaint_of([&] { decode_walk(in, tensors); });
     };
     const TraceWalk good = kWalks[0];
     CHECK(complaint(good).empty());

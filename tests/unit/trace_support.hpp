@@ -11,9 +11,9 @@
 #include "kernel/residency.hpp"
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
-#include "order/cluster.hpp"
 #include "order/order.hpp"
 #include "schedule/simulation.hpp"
+#include "support/ordered.hpp"
 #include "trace/reader.hpp"
 #include "trace/recorder.hpp"
 #include "trace/replay.hpp"
@@ -71,12 +71,7 @@ inline Recorded record_run(const Machine& machine, const Kernel& kernel, const R
     options.lanes = spec.lanes;
     options.seed = spec.seed;
     options.sink = &recorder;
-    const GridShape grid{static_cast<std::int32_t>(kernel.tile_rows()),
-                         static_cast<std::int32_t>(kernel.tile_columns())};
-    const ClusterShape cluster{kernel.cluster[0], kernel.cluster[1]};
-    const TileSequence tiles =
-        expand_clusters(make_order(spec.order, cluster_grid(grid, cluster)), grid, cluster);
-    const NamedOrder order = over_grid(kernel, spec.order, tiles, machine);
+    const NamedOrder order = order_of(spec.order, kernel, machine);
     const int resident = spec.mode == Mode::Grid ? ctas_per_sm(kernel.resources, machine) : 1;
     const SimulationResult run =
         Simulation(machine, kernel, order.tile_of_launch, resident, options).run(executor);

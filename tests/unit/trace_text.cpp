@@ -2,8 +2,8 @@
 // The text form of traces: what any program may write, and what is said about what it must not.
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "support/catch.hpp"
+#include "support/complaint.hpp"
 #include "trace/text.hpp"
 
 #include "trace_support.hpp"
@@ -18,13 +18,8 @@ std::vector<LineRecord> parse(const std::string& text) {
     return lines_of(*reader);
 }
 
-std::string complaint_of(const std::string& text) {
-    try {
-        parse(text);
-        return "";
-    } catch (const BadInput& error) {
-        return error.what();
-    }
+std::string complaint_about(const std::string& text) {
+    return test::complaint_of([&] { parse(text); });
 }
 
 }  // namespace
@@ -134,14 +129,15 @@ TEST_CASE("What is no request is named by line and column") {
     };
     for (const Case& c : cases) {
         INFO(c.text);
-        const std::string complaint = complaint_of(c.text);
+        const std::string complaint = complaint_about(c.text);
         CHECK(complaint.starts_with(c.where));
         CHECK_THAT(complaint, ContainsSubstring(c.complaint));
         CHECK(complaint.find('\n') == std::string::npos);
     }
-    CHECK_THAT(complaint_of("1 0 R \x01\x7f 32"), ContainsSubstring("address '?"
-                                                                    "?'"));
-    CHECK_THAT(complaint_of("1 0 R " + std::string(5000, '0') + " 32"), ContainsSubstring("4096 characters"));
+    CHECK_THAT(complaint_about("1 0 R \x01\x7f 32"), ContainsSubstring("address '?"
+                                                                       "?'"));
+    CHECK_THAT(complaint_about("1 0 R " + std::string(5000, '0') + " 32"),
+               ContainsSubstring("4096 characters"));
 }
 
 TEST_CASE("Text holds all that requests hold") {
@@ -200,11 +196,11 @@ TEST_CASE("A text with a header is cut when its end is missing, at whatever byte
     CHECK(reader_of(text.substr(0, text.size() - 1), "t.txt")->warning().empty());
     const std::size_t second = text.find("\n6 ") + 1;
     const std::string without = text.substr(0, second) + text.substr(text.find('\n', second) + 1);
-    CHECK_THAT(complaint_of(without), ContainsSubstring("the end says 2 records; there are 1"));
+    CHECK_THAT(complaint_about(without), ContainsSubstring("the end says 2 records; there are 1"));
     // Programs without a header need no end; with one, a request of three lines is one record or three.
     CHECK(reader_of("1 0 R 0 32", "t.txt")->warning().empty());
     for (const char* records : {"1", "3"})
-        CHECK(complaint_of(std::string("1 0 R 0 384\nend {\"complete\":true,\"records\":") + records +
-                           ",\"sectors\":12}")
+        CHECK(complaint_about(std::string("1 0 R 0 384\nend {\"complete\":true,\"records\":") + records +
+                              ",\"sectors\":12}")
                   .empty());
 }

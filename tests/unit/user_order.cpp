@@ -5,26 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "support/catch.hpp"
+#include "support/complaint.hpp"
 #include "support/temporary_file.hpp"
 
 using namespace l2lens;
 
 namespace {
 
-template <class Call>
-std::string error_of(Call call) {
-    try {
-        call();
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "";
-}
-
 std::string order_error(const std::string& name, GridShape grid = {4, 4}) {
-    return error_of([&] { resolve_order(name, grid); });
+    return test::complaint_of([&] { resolve_order(name, grid); });
 }
 
 }  // namespace
@@ -123,8 +113,8 @@ TEST_CASE("Lists of orders split at commas, except in lua: and file: values") {
     CHECK(split_order_list({"lua: return a, b", "file:/a,b"}) == List{"lua: return a, b", "file:/a,b"});
     CHECK(split_order_list({"hilbert,hilbert", "hilbert"}) == List{"hilbert"});
     CHECK(split_order_list({}).empty());
-    CHECK_THAT(error_of([] { split_order_list({"a,,b"}); }), ContainsSubstring("empty name"));
-    CHECK_THAT(error_of([] { split_order_list({""}); }), ContainsSubstring("empty name"));
+    CHECK_THAT(test::complaint_of([] { split_order_list({"a,,b"}); }), ContainsSubstring("empty name"));
+    CHECK_THAT(test::complaint_of([] { split_order_list({""}); }), ContainsSubstring("empty name"));
 
     const auto common = common_orders();
     CHECK(split_order_list({"common"}) == List(common.begin(), common.end()));

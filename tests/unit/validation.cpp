@@ -6,6 +6,7 @@
 #include "report/statistics.hpp"
 #include "report/validation_report.hpp"
 #include "support/catch.hpp"
+#include "support/complaint.hpp"
 
 using namespace l2lens;
 
@@ -21,12 +22,7 @@ std::vector<RecordedRow> read(const std::string& text) {
 }
 
 std::string complaint(const std::string& text) {
-    try {
-        read(text);
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "(none)";
+    return test::complaint_of([&] { read(text); });
 }
 
 }  // namespace

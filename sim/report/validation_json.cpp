@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document "l2lens/validation", and its rows as tidy CSV.
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "report/csv.hpp"
@@ -16,6 +17,10 @@ using nlohmann::ordered_json;
 // Errors to a thousandth of a percent.
 ordered_json json_of_error(double error) {
     return json_of(std::nearbyint(error * 1e3) / 1e3);
+}
+
+ordered_json json_of_tau(std::optional<double> tau) {
+    return tau ? json_of_error(*tau) : ordered_json(nullptr);
 }
 
 ordered_json predicted_json(const std::map<std::string, double>& values) {
@@ -142,14 +147,15 @@ ordered_json regret_json(const RegretStats& regret) {
             {"regret_pct_max", json_of_error(regret.max_pct)}};
 }
 
-// A mean over no groups stands as 0: readers weigh it by its groups.
+// Where no group has a pair of orders that measurement tells apart there is no tau, and it is null. A mean
+// regret over no groups stands as 0: readers weigh it by its groups.
 ordered_json ranking_json(const RankingStats& ranking) {
     return {{"groups", ranking.groups},
             {"groups_of_5_or_more", ranking.groups_of_5},
             {"groups_in_kendall_tau", ranking.groups_in_tau},
             {"groups_in_kendall_tau_dram", ranking.groups_in_tau_dram},
-            {"kendall_tau_time", json_of_error(ranking.kendall_tau_time.value_or(0))},
-            {"kendall_tau_dram", json_of_error(ranking.kendall_tau_dram.value_or(0))},
+            {"kendall_tau_time", json_of_tau(ranking.kendall_tau_time)},
+            {"kendall_tau_dram", json_of_tau(ranking.kendall_tau_dram)},
             {"best_order_regret_pct_mean", json_of_error(ranking.predicted_best.mean_pct)},
             {"best_order_regret_pct_max", json_of_error(ranking.predicted_best.max_pct)},
             {"pickers",

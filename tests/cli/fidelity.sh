@@ -45,6 +45,13 @@ wanted = [figures[part + "_pct"] for part in ("median_abs", "p90_abs", "max_abs"
 assert cells[3:7] == [f"{value:.3g} %" for value in wanted], (cells, wanted)
 PYTHON
 
+# Two orders whose times differ by 5 % and whose fills by 0.3 %: the first make a pair, the second do not.
+sed -e '3d' -e 's/70000,20500/66200,21000/' rows.csv >tied.csv
+run validate --recorded tied.csv --split fit --json tied.json
+page 0 -o tied.md tied.json
+check "no tau of orders that are not told apart" grep -qE "Kendall's tau -?1.00 by time, - by DRAM fill" tied.md
+check "and null in the JSON" grep -q '"kendall_tau_dram": null' tied.json
+
 # What people write between the markers stays, whatever the rest becomes.
 sed -i 's/^Nothing is written here yet.$/Half of it.\n\n* And a list./' page.md
 page 0 -o page.md --sample 1/8 rows.csv:test fit.json

@@ -150,8 +150,13 @@ TEST_CASE("Where no pair of orders is told apart, nothing is said of their ranki
 
     const ValidationPlan plan{fills_tied, 3, 0, 0};
     const ValidationSummary summary = summarise(plan.rows);
-    const std::string text = validation_text({plan, summary, {}, "h200", {}}, false);
+    const Tolerances none;
+    const ValidationReport report{plan, summary, none, "h200", {}};
+    const std::string text = validation_text(report, false);
     CHECK_THAT(text, ContainsSubstring("Kendall tau 1.00 by time, - by DRAM fill"));
+    const std::string json = validation_json(report);
+    CHECK_THAT(json, ContainsSubstring("\"kendall_tau_time\": 1,"));
+    CHECK_THAT(json, ContainsSubstring("\"kendall_tau_dram\": null,"));
     CHECK_THAT(text, ContainsSubstring("2 configurations on h200, from 3 recorded rows"));
 }
 

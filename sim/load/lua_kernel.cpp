@@ -58,9 +58,20 @@ constexpr double kMostWork = 1e18;
 // H200's Triton GEMM (traces/h200/gemm.csv, fitted to the time of a CTA against K).
 constexpr double kPrologueNs = 600;
 constexpr double kEpilogueNs = 700;
+// Both are a microsecond or so. Time in which nothing happens is simulated window by window: a second of
+// it takes a minute, for each wave.
+constexpr double kMostNsOfTile = 1e6;
 
 std::string type_name(lua_State* lua, int index) {
     return lua_typename(lua, lua_type(lua, index));
+}
+
+// A wrong value as a message has it: a number as Lua writes it, else its type.
+std::string shown(lua_State* lua, int index) {
+    if (lua_type(lua, index) != LUA_TNUMBER) return type_name(lua, index);
+    std::string text = luaL_tolstring(lua, index, nullptr);
+    lua_pop(lua, 1);
+    return text;
 }
 
 // An entry that is not among the list's 1 to `count`, as Lua writes its key: of {x = 1} x, of {[2] = 1} [2].
@@ -185,10 +196,24 @@ std::int64_t LuaKernel::whole_field(lua_State* lua, int index, const char* key, 
     if (lua_getfield(lua, index, key) != LUA_TNIL) {
         const std::optional<std::int64_t> given = whole_number(lua, -1);
         if (!given || *given < minimum || *given > maximum) {
-            const std::string shown =
-                lua_isnumber(lua, -1) != 0 ? luaL_tolstring(lua, -1, nullptr) : type_name(lua, -1);
-            fail("kernel(): " + std::string(key) + " is " + shown + "; it must be a whole number from " +
-                 std::to_string(minimum) + " to " + std::to_string(maximum));
+            fail("kernel(): " + std::string(key) + " is " + shown(lua, -1) +
+                 "; it must be a whole number from " + std::to_string(minimum) + " to " +
+                 std::to_string(maximum));
+        }
+        value = *given;
+    }
+    lua_pop(lua, 1);
+    return value;
+}
+
+double LuaKernel::number_field(lua_State* lua, int index, const char* key, double fallback, double most,
+                               const char* limit) const {
+    double value = fallback;
+    if (lua_getfield(lua, index, key) != LUA_TNIL) {
+        const std::optional<double> given = amount(lua, -1);
+        if (!given || *given > most) {
+            fail("kernel(): " + std::string(key) + " is " + shown(lua, -1) +
+                 "; it must be a number from 0 to " + limit);
         }
         value = *given;
     }
@@ -197,14 +222,11 @@ std::int64_t LuaKernel::whole_field(lua_State* lua, int index, const char* key, 
 }
 
 double LuaKernel::number_field(lua_State* lua, int index, const char* key, double fallback) const {
-    double value = fallback;
-    if (lua_getfield(lua, index, key) != LUA_TNIL) {
-        const std::optional<double> given = amount(lua, -1);
-        if (!given || *given > 1e9) fail("kernel(): " + std::string(key) + " must be a number from 0 to 1e9");
-        value = *given;
-    }
-    lua_pop(lua, 1);
-    return value;
+    return number_field(lua, index, key, fallback, 1e9, "1e9");
+}
+
+double LuaKernel::time_field(lua_State* lua, int index, const char* key, double fallback) const {
+    return number_field(lua, index, key, fallback, kMostNsOfTile, "1e6 ns (1 ms)");
 }
 
 bool LuaKernel::flag_field(lua_State* lua, int index, const char* key) const {
@@ -324,9 +346,9 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     kernel.resources.shared_memory_bytes =
         whole_field(lua, index, "shared_memory", 0, 0, std::int64_t{1} << 40);
     kernel.stages = static_cast<int>(whole_field(lua, index, "stages", 1, 1, kMaxStages));
-    kernel.prologue_ns = number_field(lua, index, "prologue_ns", kPrologueNs);
-    kernel.epilogue_ns = number_field(lua, index, "epilogue_ns", kEpilogueNs);
-    kernel.epilogue_jitter_ns = number_field(lua, index, "epilogue_jitter_ns", 0);
+    kernel.prologue_ns = time_field(lua, index, "prologue_ns", kPrologueNs);
+    kernel.epilogue_ns = time_field(lua, index, "epilogue_ns", kEpilogueNs);
+    kernel.epilogue_jitter_ns = time_field(lua, index, "epilogue_jitter_ns", 0);
     kernel.epilogue_overlaps = flag_field(lua, index, "epilogue_overlaps");
     kernel.store_buffer_bytes = whole_field(lua, index, "store_buffer", 0, 0, std::int64_t{1} << 40);
     kernel.release_cycles = number_field(lua, index, "release_cycles", 0);

@@ -53,7 +53,11 @@ private:
     Phase read_phase(lua_State* lua, std::string& problem) const;
     std::int64_t whole_field(lua_State* lua, int index, const char* key, std::int64_t fallback,
                              std::int64_t minimum, std::int64_t maximum) const;
+    // From 0 to `most`, which stands in the message as `limit`.
+    double number_field(lua_State* lua, int index, const char* key, double fallback, double most,
+                        const char* limit) const;
     double number_field(lua_State* lua, int index, const char* key, double fallback) const;
+    double time_field(lua_State* lua, int index, const char* key, double fallback) const;
     bool flag_field(lua_State* lua, int index, const char* key) const;  // absent: false
     std::string text_field(lua_State* lua, int index, const char* key, const std::string& fallback) const;
     [[noreturn]] void fail(const std::string& message) const;

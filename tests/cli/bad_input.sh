@@ -34,6 +34,18 @@ refuses "shared memory" predict gemm bm=128 bn=128 bk=128 stages=8
 refuses "512 GiB" predict gemm m=2147483647 n=2147483647 bm=64 bn=64
 refuses "512 GiB" predict gemm m=1048576 n=1048576 k=64 bm=64 bn=64
 refuses "512 GiB" predict gemm m=2147483647 n=2147483647 k=2147483647
+for part in prologue epilogue; do
+    cat >slow.lua <<LUA
+about = "nothing happens for a second, eight times"
+params = {{"m", 1024, "rows"}}
+function kernel(p)
+    local A = tensor("A", {p.m, 64}, "bf16")
+    return {grid = {{"m", 8}, {"n", 1}}, ${part}_ns = 1e9,
+            program = function(m, n) return {{loads = {box(A, {m * 128, 0}, {128, 64})}}} end}
+end
+LUA
+    refuses "slow.lua: kernel(): ${part}_ns is 1000000000.0; it must be a number from 0 to 1e6 ns (1 ms)" predict ./slow.lua
+done
 
 # Orders.
 refuses "did you mean 'hilbert'?" predict gemm --order hilbrt

@@ -395,12 +395,16 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
     check(kernel_text("path = 'pcie'"), "path is 'pcie'; it must be tma, cp.async or ld");
     check(kernel_text("cluster = {0, 1}"), "cluster must be CTAs along the two ordered axes");
     check(kernel_text("cluster = 2"), "cluster must be CTAs along the two ordered axes");
-    check(kernel_text("prologue_ns = -1"), "prologue_ns must be a number from 0");
-    check(kernel_text("epilogue_jitter_ns = -1"), "epilogue_jitter_ns must be a number from 0");
-    check(kernel_text("step_gap_cycles = -1"), "step_gap_cycles must be a number from 0");
-    check(kernel_text("pace_spread = -0.1"), "pace_spread must be a number from 0");
-    check(kernel_text("fences_per_tile = -1"), "fences_per_tile must be a number from 0");
-    check(kernel_text("fences_per_cta = 'one'"), "fences_per_cta must be a number from 0");
+    check(kernel_text("prologue_ns = -1"), "prologue_ns is -1; it must be a number from 0 to 1e6 ns (1 ms)");
+    check(kernel_text("prologue_ns = 1e12"),
+          "prologue_ns is 1000000000000.0; it must be a number from 0 to 1e6 ns");
+    check(kernel_text("epilogue_ns = 1000001"),
+          "epilogue_ns is 1000001; it must be a number from 0 to 1e6 ns");
+    check(kernel_text("epilogue_jitter_ns = 2e6"), "epilogue_jitter_ns is 2000000.0; it must be a number");
+    check(kernel_text("step_gap_cycles = -1"), "step_gap_cycles is -1; it must be a number from 0 to 1e9");
+    check(kernel_text("pace_spread = -0.1"), "pace_spread is -0.1; it must be a number from 0");
+    check(kernel_text("fences_per_tile = 0/0"), "; it must be a number from 0");
+    check(kernel_text("fences_per_cta = 'one'"), "fences_per_cta is string; it must be a number from 0");
     check(kernel_text("epilogue_overlaps = 1"), "epilogue_overlaps must be true or false");
     check(kernel_text("store_buffer = -1"), "store_buffer is -1; it must be a whole number from 0");
     check(kernel_text("title = {}"), "title must be a string");

@@ -2,6 +2,7 @@
 #include "gpu/counters/ncu_csv.hpp"
 
 #include <charconv>
+#include <span>
 
 #include "base/error.hpp"
 
@@ -126,21 +127,37 @@ struct Unit {
     double factor;
 };
 
-// What ncu scales: bytes, seconds and hertz. Sectors, requests, instructions and cycles come as they are.
-constexpr Unit kScaled[] = {
-    {"byte", 1},      {"B", 1},    {"hz", 1},        {"Hz", 1},   {"nsecond", 1},  {"ns", 1},
-    {"usecond", 1e3}, {"us", 1e3}, {"msecond", 1e6}, {"ms", 1e6}, {"second", 1e9}, {"s", 1e9},
+constexpr Unit kTimes[] = {
+    {"nsecond", 1},   {"ns", 1},   {"usecond", 1e3}, {"us", 1e3},
+    {"msecond", 1e6}, {"ms", 1e6}, {"second", 1e9},  {"s", 1e9},
 };
-constexpr Unit kPrefixes[] = {{"", 1},    {"K", 1e3},  {"k", 1e3}, {"M", 1e6},
-                              {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
+constexpr Unit kBytes[] = {{"byte", 1}, {"B", 1}};
+// ncu itself writes counts as they are; what passes its files on may scale these as well.
+constexpr Unit kCounts[] = {{"hz", 1}, {"Hz", 1}, {"sector", 1}, {"request", 1}, {"cycle", 1}, {"inst", 1}};
+constexpr Unit kDecimal[] = {{"", 1},    {"K", 1e3},  {"k", 1e3}, {"M", 1e6},
+                             {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
+constexpr Unit kBinary[] = {{"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}};
+constexpr Unit kNone[] = {{"", 1}};
 
-// 0 for a unit that is not scaled.
-double scale_of(std::string_view unit) {
-    for (const Unit& prefix : kPrefixes)
-        for (const Unit& known : kScaled)
+// Of a prefix and a name, 0 when the unit is no such pair.
+double scale_of(std::string_view unit, std::span<const Unit> prefixes, std::span<const Unit> names) {
+    for (const Unit& prefix : prefixes)
+        for (const Unit& known : names)
             if (unit.size() == prefix.name.size() + known.name.size() && unit.starts_with(prefix.name) &&
                 unit.ends_with(known.name))
                 return prefix.factor * known.factor;
+    return 0;
+}
+
+double scale_of_time(std::string_view unit) {
+    return scale_of(unit, kNone, kTimes);
+}
+
+// 0 for a unit that is none of these.
+double scale_of(std::string_view unit) {
+    for (const double scale : {scale_of_time(unit), scale_of(unit, kDecimal, kBytes),
+                               scale_of(unit, kBinary, kBytes), scale_of(unit, kDecimal, kCounts)})
+        if (scale != 0) return scale;
     return 0;
 }
 
@@ -150,11 +167,10 @@ double ncu_unit_factor(std::string_view unit) {
     const auto slash = unit.find('/');
     const double above = scale_of(unit.substr(0, slash));
     if (slash == std::string_view::npos) return above == 0 ? 1 : above;
-    // Rates come back per second, as `--print-units base` has them.
-    const double ns = scale_of(unit.substr(slash + 1));
+    // Rates come back per second, as `--print-units base` has them, and others per one of what they are of.
     const std::string_view per = unit.substr(slash + 1);
-    const bool per_time = ns > 0 && (per.ends_with("s") || per.ends_with("second"));
-    return (above == 0 ? 1 : above) * (per_time ? 1e9 / ns : 1);
+    const double ns = scale_of_time(per), below = scale_of(per);
+    return (above == 0 ? 1 : above) * (ns > 0 ? 1e9 / ns : below > 0 ? 1 / below : 1);
 }
 
 std::vector<ImportedLaunch> parse_ncu_csv(const std::string& name, std::string_view text) {

@@ -18,7 +18,8 @@ std::vector<ImportedLaunch> parse_ncu_csv(const std::string& name, std::string_v
 std::vector<ImportedLaunch> read_ncu_csv(const std::string& path);
 
 // What a value in `unit` must be multiplied by. ncu scales bytes, seconds and hertz ("--print-units auto",
-// Nsight Compute CLI documentation); other units have the factor 1.
+// Nsight Compute CLI documentation); counts may be scaled as they are (Ksector, Msector), bytes also by
+// powers of 1024 (MiB). Other units have the factor 1.
 double ncu_unit_factor(std::string_view unit);
 
 }  // namespace l2lens::gpu

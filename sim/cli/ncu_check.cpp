@@ -20,8 +20,8 @@ using gpu::CsvTable;
 
 constexpr std::string_view kBytes[] = {"byte", "B"};
 constexpr std::string_view kTimes[] = {"ns", "nsecond", "s", "second"};
-// What is counted comes as it is, under the name of what it is or none.
-constexpr std::string_view kCounts[] = {"", "sector", "request", "cycle"};
+// What is counted comes under the name of what it is, or none.
+constexpr std::string_view kCounts[] = {"sector", "request", "cycle"};
 constexpr std::string_view kShares[] = {"", "%"};
 
 // One of `bases`, or one with a prefix that the reader scales.
@@ -45,30 +45,29 @@ bool is_unit_of(const Metric& metric, std::string_view unit) {
         case MetricUnit::Percent:
             return is_one_of(unit, kShares);
         default:
-            return is_one_of(unit, kCounts);
+            return unit.empty() || is_scaled(unit, kCounts);
     }
 }
 
 std::string_view right_unit(const Metric& metric) {
     switch (metric.unit) {
         case MetricUnit::Bytes:
-            return "byte, Kbyte, Mbyte or Gbyte";
+            return "byte, Kbyte, Mbyte, Gbyte, KiB, MiB or GiB";
         case MetricUnit::Nanoseconds:
             return "ns, us, ms or s";
         case MetricUnit::Percent:
             return "%";
         case MetricUnit::Requests:
-            return "request";
+            return "request, Krequest, Mrequest or Grequest";
         case MetricUnit::Cycles:
-            return "cycle";
+            return "cycle, Kcycle, Mcycle or Gcycle";
         default:
-            return "sector";
+            return "sector, Ksector, Msector or Gsector";
     }
 }
 
 std::string unknown_unit(const Metric& metric, const std::string& unit) {
-    return fmt::format("unknown unit '{}' of {}; it is {}, as ncu --print-units base writes it", unit,
-                       metric.id, right_unit(metric));
+    return fmt::format("unknown unit '{}' of {}; it is {}", unit, metric.id, right_unit(metric));
 }
 
 // What ncu writes where it has no value; it may then have no unit either.

@@ -134,10 +134,12 @@ narrow() { # METRIC UNIT VALUE
 }
 narrow gpu__time_duration.sum foo 5.5 >unit.csv
 refuses "unit.csv:2: column 'gpu__time_duration.sum': unknown unit 'foo'" validate --ncu unit.csv --as "gemm=$launch"
-narrow dram__bytes_read.sum MiB 4 >unit.csv
-refuses "unknown unit 'MiB' of dram__bytes_read.sum; it is byte, Kbyte" validate --ncu unit.csv --as "gemm=$launch"
-narrow lts__t_sectors.sum Msector 1.5 >unit.csv
-refuses "unknown unit 'Msector' of lts__t_sectors.sum; it is sector" validate --ncu unit.csv --as "gemm=$launch"
+narrow lts__t_sectors.sum Misector 1.5 >unit.csv
+refuses "unknown unit 'Misector' of lts__t_sectors.sum; it is sector, Ksector" validate --ncu unit.csv --as "gemm=$launch"
+narrow lts__t_sectors.sum Mbyte 1.5 >unit.csv
+refuses "unknown unit 'Mbyte' of lts__t_sectors.sum; it is sector, Ksector" validate --ncu unit.csv --as "gemm=$launch"
+narrow dram__bytes_read.sum Msector 4 >unit.csv
+refuses "unknown unit 'Msector' of dram__bytes_read.sum; it is byte, Kbyte" validate --ncu unit.csv --as "gemm=$launch"
 narrow dram__bytes_read.sum ms 4 >unit.csv
 refuses "unknown unit 'ms' of dram__bytes_read.sum" validate --ncu unit.csv --as "gemm=$launch"
 # read_as METRIC UNIT MEASURED: what a value of 5 is taken for. How far off the prediction is does not matter.
@@ -154,7 +156,15 @@ for unit in byte B; do read_as dram__bytes_read.sum $unit 5; done
 read_as dram__bytes_read.sum Kbyte 5000
 read_as dram__bytes_read.sum Mbyte 5000000
 read_as dram__bytes_read.sum Gbyte 5000000000
+read_as dram__bytes_read.sum KiB 5120
+read_as dram__bytes_read.sum MiB 5242880
+read_as dram__bytes_read.sum Mibyte 5242880
+read_as dram__bytes_read.sum GiB 5368709120
 read_as lts__t_sectors.sum sector 5
+read_as lts__t_sectors.sum Ksector 5000
+read_as lts__t_sectors.sum Msector 5000000
+read_as lts__t_sectors.sum Gsector 5000000000
+read_as lts__t_requests.sum Mrequest 5000000
 
 printf '"ID","Kernel Name","dram__bytes_read.sum","lts__t_sectors.sum"\n"","","","sector"\n"0","gemm_kernel","n/a","5"\n' >na.csv
 run validate --ncu na.csv --as "gemm=$launch"

@@ -92,6 +92,34 @@ TEST_CASE("units of Nsight Compute are scaled to bytes, nanoseconds and per seco
     CHECK(ncu_unit_factor("Kbyte/ms") == 1e6);
 }
 
+TEST_CASE("counts are scaled by powers of 1000, and bytes by those of 1000 or 1024 as their prefix says") {
+    CHECK(ncu_unit_factor("Ksector") == 1e3);
+    CHECK(ncu_unit_factor("Msector") == 1e6);
+    CHECK(ncu_unit_factor("Gsector") == 1e9);
+    CHECK(ncu_unit_factor("Mrequest") == 1e6);
+    CHECK(ncu_unit_factor("Kcycle") == 1e3);
+    CHECK(ncu_unit_factor("Msector/s") == 1e6);
+    CHECK(ncu_unit_factor("inst/Kcycle") == 1e-3);
+    CHECK(ncu_unit_factor("Kbyte") == 1000);
+    CHECK(ncu_unit_factor("KiB") == 1024);
+    CHECK(ncu_unit_factor("Mibyte") == 1024 * 1024);
+    CHECK(ncu_unit_factor("MiB") == 1024 * 1024);
+    CHECK(ncu_unit_factor("GiB/s") == 1024.0 * 1024 * 1024);
+    // What no prefix goes with stands for itself.
+    CHECK(ncu_unit_factor("Misector") == 1);
+    CHECK(ncu_unit_factor("Kms") == 1);
+    CHECK(ncu_unit_factor("Mblock") == 1);
+
+    const std::string units =
+        "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"MiB\",\"ms\",\"%\",\"Msector\"\n";
+    const auto launches = parse_ncu_csv(
+        "a.csv", kRawHeader + units + raw_row("0", "\"4,162.5\",\"1.75846\",\"57.20\",\"565.970710\""));
+    REQUIRE(launches.size() == 1);
+    CHECK(launches[0].metrics.at("dram__bytes_read.sum") == 4162.5 * 1024 * 1024);
+    CHECK(launches[0].metrics.at("gpu__time_duration.sum") == Approx(1'758'460));
+    CHECK(launches[0].metrics.at("lts__t_sectors.sum") == Approx(565'970'710));
+}
+
 TEST_CASE("a broken Nsight Compute file is refused with its line and column") {
     const std::string start = kRawHeader + kRawUnits;
     CHECK(test::complaint_of([&] { parse_ncu_csv("a.csv", "no table here\n"); }) ==

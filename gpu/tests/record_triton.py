@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records a GEMM that Triton compiled, the kernel of traces/h200/gemm.csv: who ran where and when, or its counters.
 
-    record_triton.py schedules FILE.csv SPEC ...       SPEC: MODE:ORDER:LAYOUT:MxNxK:BMxBNxBK:WARPS:STAGES
+    record_triton.py schedules FILE.csv SPEC ...       SPEC: MODE:ORDER:LAYOUT:MxNxK[xW]:BMxBNxBK:WARPS:STAGES
     ncu --csv --page raw --print-units base --log-file NCU.csv --clock-control none --kernel-name gemm --metrics ...
         record_triton.py launch SPEC ...                  two launches of each, the second of which may be warm
         record_triton.py again traces/h200/gemm.csv       a launch of each row
@@ -12,6 +12,9 @@
 took. A CTA (of a persistent launch: a tile) begins with its first instruction and ends when the store of its tile has been
 issued and waited for; both are times of the GPU's timer, which ticks each 32 ns. What is counted has no such stamps; with
 ncu's --cache-control none a second launch finds what the first one left in the L2 (traces/h200/triton_steps.csv).
+
+With W, a power of two of steps, the operands are W deep and read round and round: however many steps a launch has, they stay
+in the L2.
 
 The tiles' places are read from a table, which `l2lens order show` writes (L2LENS says where that is, else it is on the
 path). Needs PyTorch and Triton 3.6, which l2lens itself does not.
@@ -38,7 +41,8 @@ class Launch:
 
     def __init__(self, mode, order, layout, size, tile, warps, stages):
         self.mode, self.order, self.layout = mode, order, layout
-        self.size, self.tile = [int(x) for x in size], [int(x) for x in tile]
+        self.size, self.tile = [int(x) for x in size[:3]], [int(x) for x in tile]
+        self.depth = int(size[3]) if len(size) > 3 else self.size[2]  # of the operands
         self.warps, self.stages = int(warps), int(stages)
 
     @classmethod
@@ -55,7 +59,8 @@ class Launch:
         return [-(-size // tile) for size, tile in zip(self.size, self.tile)]
 
     def __str__(self):
-        size, tile = ("x".join(map(str, x)) for x in (self.size, self.tile))
+        round_and_round = [self.depth] if self.depth != self.size[2] else []
+        size, tile = ("x".join(map(str, x)) for x in (self.size + round_and_round, self.tile))
         return f"{self.mode}:{self.order}:{self.layout}:{size}:{tile}:{self.warps}:{self.stages}"
 
 
@@ -97,11 +102,12 @@ def rows(file, counted):
 
 @triton.jit
 def one_tile(a, b, c, stamps, table, tile, began, steps, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-             A_BY_M: tl.constexpr, B_BY_N: tl.constexpr, STAGES: tl.constexpr, STAMP: tl.constexpr):
+             A_BY_M: tl.constexpr, B_BY_N: tl.constexpr, STAGES: tl.constexpr, ROUND: tl.constexpr, STAMP: tl.constexpr):
     place = tl.load(table + tile)
     tm, tn = place >> 16, place & 0xFFFF
     accumulator = tl.zeros((BM, BN), dtype=tl.float32)
-    for k in tl.range(0, steps, num_stages=STAGES):
+    for step in tl.range(0, steps, num_stages=STAGES):
+        k = step & (ROUND - 1) if ROUND else step
         of_a = a.load([tm * BM, k * BK]) if A_BY_M else a.load([k * BK, tm * BM]).T
         of_b = b.load([tn * BN, k * BK]).T if B_BY_N else b.load([k * BK, tn * BN])
         accumulator = tl.dot(of_a, of_b, accumulator)
@@ -117,18 +123,19 @@ def one_tile(a, b, c, stamps, table, tile, began, steps, BM: tl.constexpr, BN: t
 
 @triton.jit
 def gemm(a, b, c, stamps, table, counter, tiles, steps, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-         A_BY_M: tl.constexpr, B_BY_N: tl.constexpr, STAGES: tl.constexpr, MODE: tl.constexpr, STAMP: tl.constexpr):
+         A_BY_M: tl.constexpr, B_BY_N: tl.constexpr, STAGES: tl.constexpr, ROUND: tl.constexpr, MODE: tl.constexpr,
+         STAMP: tl.constexpr):
     began = globaltimer()
     pid = tl.program_id(0)
     if MODE == "grid":
-        one_tile(a, b, c, stamps, table, pid, began, steps, BM, BN, BK, A_BY_M, B_BY_N, STAGES, STAMP)
+        one_tile(a, b, c, stamps, table, pid, began, steps, BM, BN, BK, A_BY_M, B_BY_N, STAGES, ROUND, STAMP)
     elif MODE == "static":
         for tile in tl.range(pid, tiles, tl.num_programs(0)):
-            one_tile(a, b, c, stamps, table, tile, globaltimer(), steps, BM, BN, BK, A_BY_M, B_BY_N, STAGES, STAMP)
+            one_tile(a, b, c, stamps, table, tile, globaltimer(), steps, BM, BN, BK, A_BY_M, B_BY_N, STAGES, ROUND, STAMP)
     else:
         tile = tl.atomic_add(counter, 1)
         while tile < tiles:
-            one_tile(a, b, c, stamps, table, tile, globaltimer(), steps, BM, BN, BK, A_BY_M, B_BY_N, STAGES, STAMP)
+            one_tile(a, b, c, stamps, table, tile, globaltimer(), steps, BM, BN, BK, A_BY_M, B_BY_N, STAGES, ROUND, STAMP)
             tile = tl.atomic_add(counter, 1)
 
 
@@ -139,11 +146,12 @@ def mean_and_deviation(values):
 
 def run(launch, times, writer=None):
     m, n, k = launch.size
+    depth = launch.depth
     bm, bn, bk = launch.tile
     by_m, by_n = launch.layout[0] == "t", launch.layout[1] == "n"
 
     def operand(size, tile, by_rows):
-        shape, box = ([size, k], [tile, bk]) if by_rows else ([k, size], [bk, tile])
+        shape, box = ([size, depth], [tile, bk]) if by_rows else ([depth, size], [bk, tile])
         tensor = torch.randn(shape, device="cuda", dtype=torch.bfloat16)
         return tensor if by_rows else tensor.T, TensorDescriptor(tensor, shape, [shape[1], 1], box)
 
@@ -166,12 +174,12 @@ def run(launch, times, writer=None):
         begin.record()
         kernel = gemm[(tiles if launch.mode == "grid" else SMS,)](
             box_of_a, box_of_b, box_of_c, stamps, table, counter, tiles, steps, bm, bn, bk, by_m, by_n, launch.stages,
-            launch.mode, writer is not None, num_warps=launch.warps, num_stages=launch.stages)
+            depth // bk if depth != k else 0, launch.mode, writer is not None, num_warps=launch.warps, num_stages=launch.stages)
         end.record()
         torch.cuda.synchronize()
         milliseconds.append(round(begin.elapsed_time(end), 3))
     rows = slice(0, 256)
-    wrong = (c[rows].float() - a[rows].float() @ b.float().T).abs().max().item()
+    wrong = (c[rows].float() - k / depth * (a[rows].float() @ b.float().T)).abs().max().item()
     print(f"{launch}: ms {milliseconds}, {kernel.n_regs} registers, {kernel.metadata.shared} B shared, error {wrong:.3g}",
           file=sys.stderr)
     if not writer:

@@ -206,10 +206,10 @@ bool Lane::coalesce(Picoseconds now, const LineAccess& request, int partition, s
     events_[Event::DeliveredSectors] += sectors * request.receivers;
     events_[Event::MulticastSectors] += sectors * (request.receivers - 1u);
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
-    ++slice.unanswered;
     const std::int32_t joined = slice.coalescer.join(request, now);
     if (joined < 0) {
         entry = slice.coalescer.open(request);
+        ++slice.unanswered;
         return false;
     }
     follow(slice, request, partition, joined);
@@ -463,7 +463,7 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
                                          std::max(leaves, entry.settled()) + t_.slice_to_sm, entry.landing,
                                          entry.requesters, static_cast<std::uint8_t>(sectors)});
     if (observer_ != nullptr) tell_answer(leaves, entry, index, partition);
-    slice.unanswered -= entry.requesters;
+    --slice.unanswered;
     slice.coalescer.close(index);
 }
 

@@ -210,7 +210,11 @@ private:
     bool has_math(const Work::Phase& phase) const { return phase.math_flops > 0 || phase.math_cycles > 0; }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     // From a step's math to the loads of a later one.
-    Picoseconds release() const { return cycles(machine_.latency.release_cycles + kernel_.release_cycles); }
+    Picoseconds release() {
+        const double jitter = kernel_.release_jitter_cycles;
+        return cycles(machine_.latency.release_cycles + kernel_.release_cycles +
+                      (jitter > 0 ? jitter * (random_.uniform() - 0.5) : 0));
+    }
     // And until the producer of a warp-specialized kernel has heard of the free stage.
     Picoseconds handshake() {
         const Machine::Latency& latency = machine_.latency;

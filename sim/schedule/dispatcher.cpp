@@ -2,6 +2,9 @@
 #include "schedule/dispatcher.hpp"
 
 #include <algorithm>
+#include <array>
+#include <compare>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -53,11 +56,10 @@ Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> lau
     }
     if (recorded_ != nullptr) queue_recorded();
     const int rounds = mode == Mode::Grid ? ctas_per_sm : 1;
-    for (int round = 0; round < rounds; ++round) {
-        for (std::size_t gang = 0; gang < gangs_.size(); ++gang) {
-            first_places_.push_back(static_cast<std::int32_t>(gang) * ctas_per_sm + round);
-        }
-    }
+    const std::vector<std::int32_t> first =
+        mode == Mode::Dynamic ? order_of_draws(machine) : order_of_launches();
+    for (int round = 0; round < rounds; ++round)
+        for (std::int32_t gang : first) first_places_.push_back(gang * ctas_per_sm + round);
     const std::size_t places = gangs_.size() * static_cast<std::size_t>(ctas_per_sm);
     occupancy_.resize(places);
     static_next_.assign(places, -1);
@@ -98,6 +100,35 @@ void Dispatcher::form_gangs(const Machine& machine) {
         if (std::ranges::count(partition_of_gang_, partition) > 0)
             next_of_partition_[static_cast<std::size_t>(partition)] = dealt_to_++;
     }
+}
+
+std::vector<std::int32_t> Dispatcher::order_of_launches() const {
+    std::vector<std::int32_t> gangs(gangs_.size());
+    std::iota(gangs.begin(), gangs.end(), 0);
+    return gangs;
+}
+
+// In which order a first wave draws its tiles: GPCs launch side by side, in each of them one SM of every TPC
+// and then the other ones, and those draw first whose side has the counter. Which side has is not known: the
+// first one stands for it (first waves of two boards, traces/h200/triton_schedules*.csv).
+std::vector<std::int32_t> Dispatcher::order_of_draws(const Machine& machine) const {
+    struct Turn {
+        int partition, second_of_tpc, round, gpc;
+        std::int32_t gang;
+        auto operator<=>(const Turn&) const = default;
+    };
+    std::vector<Turn> turns;
+    std::vector<std::array<int, 2>> rounds(static_cast<std::size_t>(machine.gpcs));
+    for (std::size_t gang = 0; gang < gangs_.size(); ++gang) {
+        const int gpc = gpc_of_gang_[gang];
+        const int second = cluster_ == 1 ? gangs_[gang].front() % 2 : 0;
+        int& round = rounds[static_cast<std::size_t>(gpc)][static_cast<std::size_t>(second)];
+        turns.push_back({partition_of_gang_[gang], second, round++, gpc, static_cast<std::int32_t>(gang)});
+    }
+    std::sort(turns.begin(), turns.end());
+    std::vector<std::int32_t> gangs;
+    for (const Turn& turn : turns) gangs.push_back(turn.gang);
+    return gangs;
 }
 
 // The first CTA of the cluster that is none of the no-ops stands for it.

@@ -88,6 +88,9 @@ private:
     };
 
     void form_gangs(const Machine& machine);
+    // Numbers of gangs.
+    std::vector<std::int32_t> order_of_launches() const;
+    std::vector<std::int32_t> order_of_draws(const Machine& machine) const;
     void queue_recorded();
     const CtaStay* recorded_stay(std::int64_t cluster) const;  // nullptr: nothing but no-op CTAs
     std::int64_t next_cluster(std::int32_t place);             // -1: none left

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "cli/model_run.hpp"
 #include "load/machine_file.hpp"
+#include "schedule/dispatcher.hpp"
 #include "schedule/exit_reports.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
@@ -98,6 +100,38 @@ Stays predicted(const Machine& machine, const std::string& order, std::uint64_t 
                                  Mode::Grid, seed);
 }
 
+// The SMs of a first wave, by the launch ids that they took.
+std::vector<int> first_wave(const Stays& stays, const Machine& machine) {
+    std::vector<int> sms;
+    for (std::int64_t id = 0; id < std::ssize(machine.sms); ++id) sms.push_back(stays.at(id).sm);
+    return sms;
+}
+
+std::vector<int> first_wave_of_model(const Machine& machine, Mode mode) {
+    std::vector<std::int32_t> ids(machine.sms.size());
+    std::iota(ids.begin(), ids.end(), 0);
+    Dispatcher dispatcher(machine, ids, mode, 1, 1);
+    std::vector<int> sms;
+    for (const Start& start : dispatcher.first_wave()) sms.push_back(start.slot);
+    return sms;
+}
+
+// The share of SMs that follow one of their GPC.
+double same_gpc(const std::vector<int>& sms, const Machine& machine) {
+    const auto gpc = [&](std::size_t i) { return machine.sms[static_cast<std::size_t>(sms[i])].gpc; };
+    double same = 0;
+    for (std::size_t i = 1; i < sms.size(); ++i) same += gpc(i) == gpc(i - 1) ? 1 : 0;
+    return same / static_cast<double>(sms.size() - 1);
+}
+
+// The share of TPCs (SMs 2i and 2i + 1) whose first SM comes before the second.
+double first_of_tpc_first(const std::vector<int>& sms) {
+    double first = 0;
+    const auto place = [&](int sm) { return std::find(sms.begin(), sms.end(), sm); };
+    for (int sm = 0; sm < static_cast<int>(sms.size()); sm += 2) first += place(sm) < place(sm + 1) ? 1 : 0;
+    return first / (static_cast<double>(sms.size()) / 2);
+}
+
 // The standard deviation of the GPCs' mean times from start to end, as a share of the mean, of the launches
 // from `first` to `last`.
 double spread_of_gpcs(const Stays& stays, const Machine& machine, std::int64_t first, std::int64_t last) {
@@ -142,6 +176,23 @@ TEST_CASE("Launch ids follow exits, and those of one moment go GPC by GPC") {
         INFO("each by itself: on the same GPC " << same_gpc(apart));
         if (same_gpc(recorded) > 0.3) CHECK(same_gpc(apart) <= same_gpc(recorded) - 0.08);
     }
+}
+
+TEST_CASE("A dynamic first wave draws its tiles GPC by GPC in turn, with one SM of a TPC before the other") {
+    const Machine machine = load_machine("h200");
+    const auto model = first_wave_of_model(machine, Mode::Dynamic);
+    for (const auto& [file, run] : {std::pair{"triton_schedules.csv", "group_m:8_dynamic"},
+                                    std::pair{"triton_schedules_128x256.csv", "group_m:8_dynamic"},
+                                    std::pair{"gemm_schedules_6144x9216.csv", "group_n:16_dynamic"}}) {
+        const auto recorded = first_wave(recorded_stays(file, run), machine);
+        INFO(file << ": " << same_gpc(recorded, machine) << " on the GPC of the one before, "
+                  << first_of_tpc_first(recorded) << " of TPCs their first SM first");
+        CHECK(same_gpc(model, machine) == Approx(same_gpc(recorded, machine)).margin(0.22));
+        CHECK(first_of_tpc_first(model) == Approx(first_of_tpc_first(recorded)).margin(0.15));
+    }
+    // Launched, they fill one GPC after the other.
+    const auto launched = first_wave(recorded_stays("triton_schedules.csv", "group_m:8_static"), machine);
+    CHECK(same_gpc(first_wave_of_model(machine, Mode::Static), machine) == same_gpc(launched, machine));
 }
 
 TEST_CASE("From a CTA's end to the next one's first instruction it takes what Triton's CTAs took") {

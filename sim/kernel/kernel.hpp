@@ -127,7 +127,7 @@ struct Kernel {
     bool epilogue_overlaps = false;
     // There: what of a tile's stores waits in buffers of its own while the next tile's math goes on.
     std::int64_t store_buffer_bytes = 0;
-    double release_cycles = 0;  // of a step's loop, beyond the machine's latency.release
+    double release_cycles = 0;         // of a step's loop, beyond the machine's latency.release
     double release_jitter_cycles = 0;  // within which that is uniform, anew for each step
     // Each step waits for the math of the one before, and can begin that long after its end; 0: a step is
     // issued while the one before computes.

@@ -128,7 +128,7 @@ private:
         RecentLoad dram_load{};
         Picoseconds last_level_free = 0;            // its port to the cache in front of the memory
         int far_lines = 0;                          // on their way to it over the fabric
-        int unanswered = 0;                         // requests that it has let in, merged ones too
+        int unanswered = 0;                         // requests that it has let in, but for merged ones
         std::vector<Coalescer::Ticket> last_far{};  // [MemoryModel::sm_number()]: its last far line
         std::uint64_t sectors = 0;
     };

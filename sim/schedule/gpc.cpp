@@ -36,7 +36,8 @@ Gpc::Gpc(const Machine& machine, const Work& work, Mode mode, int number, int ct
       mma_issue_per_flop_(mma_issue_per_flop(machine, kernel_)),
       local_sm_(machine.sms.size(), -1),
       requests_(static_cast<std::size_t>(lanes)),
-      random_(seed, 0x6C0000u + static_cast<std::uint64_t>(number)) {
+      random_(seed, 0x6C0000u + static_cast<std::uint64_t>(number)),
+      of_releases_(seed, 0x6D0000u + static_cast<std::uint64_t>(number)) {
     for (std::size_t sm = 0; sm < machine.sms.size(); ++sm) {
         if (machine.sms[sm].gpc != number) continue;
         local_sm_[sm] = static_cast<std::int32_t>(sms_.size());

@@ -213,7 +213,7 @@ private:
     Picoseconds release() {
         const double jitter = kernel_.release_jitter_cycles;
         return cycles(machine_.latency.release_cycles + kernel_.release_cycles +
-                      (jitter > 0 ? jitter * (random_.uniform() - 0.5) : 0));
+                      (jitter > 0 ? jitter * (of_releases_.uniform() - 0.5) : 0));
     }
     // And until the producer of a warp-specialized kernel has heard of the free stage.
     Picoseconds handshake() {
@@ -267,6 +267,7 @@ private:
     std::vector<BoxIssue> issued_;
     Sampled sampled_;
     RandomStream random_;
+    RandomStream of_releases_;  // apart: a replayed launch draws no exits
     Demand demand_;
 };
 

@@ -193,7 +193,8 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
         return;
     }
     // Also of steps that wait for the math before, which lines do not: closer to those over gemm.csv.
-    const Picoseconds release = release_ + (kernel_.waits_for_math() ? math.last : handing_over(*unit.phase));
+    const Picoseconds release =
+        release_ + release_jitter() + (kernel_.waits_for_math() ? math.last : handing_over(*unit.phase));
     set_free(sm, index, unit, issued + release, done - math.last + release);
     sm.free_from = kernel_.waits_for_math() ? done + step_gap_ : std::max(issued + release, done);
     put_loads(now, index);

@@ -94,6 +94,11 @@ private:
     void schedule(Picoseconds now, std::int32_t index);
     void pass_ports(Sm& sm, std::size_t stage);
     Math math_of(const Sm& sm, const Cursor& unit);
+    // One for all steps of a unit.
+    Picoseconds release_jitter() {
+        const double jitter = kernel_.release_jitter_cycles;
+        return jitter > 0 ? cycles(jitter * (random_.uniform() - 0.5)) : 0;
+    }
     void set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseconds first, Picoseconds last);
     Picoseconds issue_stores(Picoseconds at, Sm& sm, const Cursor& unit);
 

@@ -42,6 +42,7 @@ void TileSms::set_cycle(double picoseconds) {
     cycle_ = picoseconds;
     refill_ = cycles(machine_.latency.release_cycles + kernel_.release_cycles);
     release_ = kernel_.waits_for_math() ? cycles(kernel_.step_gap_cycles) : refill_;
+    refill_jitter_ = kernel_.release_jitter_cycles;
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {
         refill_ += cycles(machine_.latency.handshake_cycles);
         refill_jitter_ = machine_.latency.handshake_jitter_cycles;
@@ -199,7 +200,7 @@ void TileSms::issue_alone(Picoseconds now, std::int32_t index) {
     retire(done, index);
     if (s.math.step >= s.steps) return;
     const Picoseconds released = kernel_.waits_for_math() ? done : now + handing_over(phase_of(s, step));
-    set_free(step, released + refill_, index);
+    set_free(step, released + to_refill(), index);
     permit(released, index);
 }
 
@@ -215,7 +216,7 @@ void TileSms::release_if_due(Picoseconds now, std::int32_t index) {
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {
         refill(now, step, index);
     } else {
-        set_free(step, now + refill_, index);
+        set_free(step, now + to_refill(), index);
     }
     permit(now, index);
 }

@@ -116,8 +116,11 @@ private:
         const double jitter = kernel_.math_jitter_cycles;
         return cycles(mean + (jitter > 0 ? jitter * random_.uniform() : 0));
     }
-    // Of a warp-specialized CTA: from a step's math to the loads into its stage.
-    Picoseconds to_refill() { return refill_ + cycles(refill_jitter_ * (random_.uniform() - 0.5)); }
+    // From a step's math to the loads into its stage.
+    Picoseconds to_refill() {
+        if (refill_jitter_ <= 0) return refill_;
+        return refill_ + cycles(refill_jitter_ * (random_.uniform() - 0.5));
+    }
     static const Work::Phase& phase_of(const Slot& slot, const Cursor& cursor) {
         return slot.phases[cursor.phase];
     }

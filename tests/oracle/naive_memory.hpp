@@ -347,11 +347,9 @@ private:
         return request;
     }
 
-    // Of the requests in order, those count that are let in and not answered.
+    // Of the requests in order, those count that are let in and not answered, but for merged ones.
     bool waits_in_order(const Slice& slice) const {
-        std::size_t ahead = slice.input.size();
-        for (const EntryPtr& entry : slice.entries) ahead += entry->landing.size();
-        return static_cast<int>(ahead) < machine_.l2.input_queue_requests;
+        return static_cast<int>(slice.input.size() + slice.entries.size()) < machine_.l2.input_queue_requests;
     }
 
     int cpc_of(const Request& request) const {

@@ -187,6 +187,12 @@ struct WholeRows {
 
 }  // namespace detail
 
+// Is every request for `box` at `step` a whole line of its own?
+inline bool has_whole_rows(const Tensor& tensor, const BoxWalk& box, std::int64_t step) {
+    const detail::ClippedBox clipped(tensor, box, step);
+    return clipped.empty || detail::WholeRows(tensor, clipped).whole;
+}
+
 // When every request for `box` at `step` is a whole line of its own, calls visit(line) for each, in issue
 // order, and returns true: the same as for_each_line, and several times as fast. Otherwise returns false.
 template <class Visit>

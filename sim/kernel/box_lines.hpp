@@ -226,6 +226,16 @@ bool for_each_whole_row(const Tensor& tensor, const BoxWalk& box, std::int64_t s
     return true;
 }
 
+// Rows of whole lines at one stride from each other.
+struct RowsAtStride {
+    LineNumber first;     // line of the first row
+    std::uint32_t lines;  // of a row
+    std::uint32_t rows;
+    std::uint64_t stride;  // lines
+};
+// The rows that for_each_whole_row visits, when they are at one stride and there are any.
+std::optional<RowsAtStride> rows_at_stride(const Tensor& tensor, const BoxWalk& box, std::int64_t step);
+
 // The boxes of the steps [begin, end) of a walk as one box at step 0, when each begins where the one before
 // it ends and no line is cut there.
 std::optional<BoxWalk> joined_steps(const Tensor& tensor, const BoxWalk& box, std::int64_t begin,

@@ -68,6 +68,16 @@ public:
         return (ordinal + page_offset(page)) % sets_;
     }
 
+    // Of lines at a distance of `stride` from each other, `rows` of them, both powers of two: do as many have
+    // either home, where there are two, rather than all the same? Of lines whose numbers are those of the
+    // first with other bits in the places of the distances alone: a home is the parity of bits.
+    bool homes_alternate(LineNumber stride, std::uint32_t rows) const {
+        for (; rows > 1; rows /= 2, stride *= 2) {
+            if (home(stride) != 0) return true;
+        }
+        return false;
+    }
+
     int lanes() const { return static_cast<int>(lanes_); }
     std::uint32_t sets() const { return sets_; }
 

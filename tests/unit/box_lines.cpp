@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -268,6 +269,30 @@ TEST_CASE("Boxes of whole lines are walked line by line as request by request, o
     }
     CHECK(whole > 0);
     CHECK(refused > 0);
+}
+
+TEST_CASE("Rows at one stride are the rows of the box, and others are not") {
+    int found = 0;
+    const auto compare = [&](const Tensor& tensor, const BoxWalk& box, bool expected) {
+        const std::optional<RowsAtStride> rows = rows_at_stride(tensor, box, 1);
+        REQUIRE(rows.has_value() == expected);
+        if (!rows) return;
+        ++found;
+        std::vector<LineNumber> by_stride, one_by_one;
+        for (std::uint32_t i = 0; i < rows->rows; ++i)
+            by_stride.push_back(rows->first + static_cast<LineNumber>(i * rows->stride));
+        CHECK(for_each_whole_row(tensor, box, 1, [&](LineNumber first, std::uint32_t lines) {
+            CHECK(lines == rows->lines);
+            one_by_one.push_back(first);
+        }));
+        CHECK(by_stride == one_by_one);
+    };
+    const Tensor plane = matrix(40, 512, 2);
+    compare(plane, box_at({8, 0}, {16, 64}, Path::Tma, {0, 64}), true);
+    compare(plane, box_at({-8, 64}, {64, 128}, Path::CpAsync, {16, 0}), true);  // clipped above and below
+    compare(plane, box_at({40, 0}, {8, 64}, Path::Tma, {0, 64}), false);        // outside
+    compare(plane, box_at({8, 32}, {16, 64}, Path::Tma, {0, 0}), false);        // half lines
+    CHECK(found == 2);
 }
 
 TEST_CASE("Steps that join ask for the lines that they ask for one by one, row by row") {

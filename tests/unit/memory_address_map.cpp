@@ -111,6 +111,24 @@ TEST_CASE("Runs of lines are counted by lane as their lines are one by one") {
     }
 }
 
+TEST_CASE("Lines at powers of two from each other have both homes alike, or one") {
+    for (const char* name : {"h200", "a100-80", "v100"}) {
+        const AddressMap map(load_machine(name));
+        for (const LineNumber stride : {1u, 2u, 8u, 128u, 256u, 1u << 16}) {
+            for (const std::uint32_t rows : {1u, 2u, 16u, 128u}) {
+                for (const LineNumber first : {0u, 1u << 28}) {
+                    INFO(name << ", " << rows << " lines at " << stride << " from " << first);
+                    std::uint32_t of_home[2]{};
+                    for (std::uint32_t i = 0; i < rows; ++i) ++of_home[map.home(first + i * stride)];
+                    const bool alike = of_home[0] == of_home[1];
+                    CHECK(map.homes_alternate(stride, rows) == alike);
+                    CHECK((alike || of_home[0] == 0 || of_home[1] == 0));
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("Lanes share contiguous buffers evenly") {
     // Over a large GEMM the busiest of the 94 slices of an H200 has some 1 % more than the mean
     // (lts__t_sectors .max and .avg in traces/h200/gemm.csv).

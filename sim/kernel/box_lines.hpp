@@ -193,26 +193,9 @@ inline bool has_whole_rows(const Tensor& tensor, const BoxWalk& box, std::int64_
     return clipped.empty || detail::WholeRows(tensor, clipped).whole;
 }
 
-// When every request for `box` at `step` is a whole line of its own, calls visit(line) for each, in issue
-// order, and returns true: the same as for_each_line, and several times as fast. Otherwise returns false.
-template <class Visit>
-bool for_each_whole_line(const Tensor& tensor, const BoxWalk& box, std::int64_t step, Visit&& visit) {
-    const detail::ClippedBox clipped(tensor, box, step);
-    if (clipped.empty) return true;
-    const detail::WholeRows rows(tensor, clipped);
-    if (!rows.whole) return false;
-    const std::uint64_t width = box.path == Path::Tma ? 1 : rows.past - rows.first;
-    for (std::uint64_t from = rows.first; from < rows.past; from += width) {
-        detail::for_each_row(tensor, clipped, [&](std::uint64_t row) {
-            for (std::uint64_t line = from; line < from + width; ++line)
-                visit(static_cast<LineNumber>((row >> kLineShift) + line));
-        });
-    }
-    return true;
-}
-
-// The same lines as runs that follow each other in memory: calls visit(first line, lines) for each row, from
-// the row of the first request to that of the last.
+// When every request for `box` at `step` is a whole line of its own, calls visit(first line, lines) for each
+// row, whose lines follow each other in memory, from the row of the first request to that of the last, and
+// returns true: the lines of for_each_line, and several times as fast. Otherwise returns false.
 template <class Visit>
 bool for_each_whole_row(const Tensor& tensor, const BoxWalk& box, std::int64_t step, Visit&& visit) {
     const detail::ClippedBox clipped(tensor, box, step);

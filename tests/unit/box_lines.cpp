@@ -236,7 +236,7 @@ TEST_CASE("Random boxes ask for what a byte-by-byte walk finds") {
     }
 }
 
-TEST_CASE("Boxes of whole lines are walked line by line as request by request, others are refused") {
+TEST_CASE("Boxes of whole lines are walked row by row as request by request, others are refused") {
     int whole = 0, refused = 0;
     for (const std::int64_t first : {0, 64, 128, 32}) {
         for (const std::int64_t width : {64, 128, 96}) {
@@ -246,8 +246,11 @@ TEST_CASE("Boxes of whole lines are walked line by line as request by request, o
                     const BoxWalk box = box_at({8, first}, {64, width}, path, {0, width});
                     for (std::int64_t step = 0; step < 8; ++step) {
                         std::vector<LineNumber> lines;
-                        const bool is_whole = for_each_whole_line(
-                            tensor, box, step, [&](LineNumber line) { lines.push_back(line); });
+                        const bool is_whole =
+                            for_each_whole_row(tensor, box, step, [&](LineNumber line, std::uint32_t run) {
+                                for (std::uint32_t i = 0; i < run; ++i) lines.push_back(line + i);
+                            });
+                        CHECK(has_whole_rows(tensor, box, step) == is_whole);
                         std::vector<LineNumber> asked;
                         bool all_whole = true;
                         for (const LineRequest& request : requests_of(tensor, box, step)) {
@@ -256,6 +259,8 @@ TEST_CASE("Boxes of whole lines are walked line by line as request by request, o
                         }
                         INFO(first << " " << width << " " << columns << " " << step);
                         if (is_whole) {
+                            std::sort(asked.begin(), asked.end());
+                            std::sort(lines.begin(), lines.end());
                             CHECK(lines == asked);
                             CHECK(all_whole);
                         } else {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -106,6 +107,24 @@ TEST_CASE("Runs of lines are counted by lane as their lines are one by one") {
             });
             for (LineNumber line = first; line < first + lines; ++line)
                 ++by_line[static_cast<std::size_t>(map.lane(line))];
+            CHECK(by_run == by_line);
+        }
+    }
+}
+
+TEST_CASE("Runs of lines take the lanes and sets that their lines take one by one") {
+    RandomStream random(3, 4);
+    for (const std::string& name : list_machines()) {
+        const AddressMap map(load_machine(name));
+        for (int i = 0; i < 20; ++i) {
+            const LineNumber first = random.below(1u << 29);
+            const LineNumber lines = 1 + random.below(i < 10 ? 10u : 1u << 15);  // across pages, too
+            INFO(name << ", " << lines << " lines from " << first);
+            std::vector<std::pair<int, std::uint32_t>> by_run, by_line;
+            map.for_each_set(first, lines,
+                             [&](int lane, std::uint32_t set) { by_run.emplace_back(lane, set); });
+            for (LineNumber line = first; line < first + lines; ++line)
+                by_line.emplace_back(map.lane(line), map.set(line));
             CHECK(by_run == by_line);
         }
     }

@@ -12,52 +12,52 @@ namespace {
 // Least recently used boxes on an intrusive list; a box is its dense number.
 class BoxLru {
 public:
-    BoxLru(std::size_t boxes, double capacity)
-        : capacity_(capacity), next_(boxes + 1), previous_(boxes + 1), bytes_(boxes + 1, 0.0), head_(boxes) {
-        next_[head_] = previous_[head_] = head_;
+    BoxLru(std::size_t boxes, double capacity) : capacity_(capacity), entries_(boxes + 1), head_(boxes) {
+        entries_[head_].next = entries_[head_].previous = head_;
     }
 
-    bool touch(std::size_t box, double bytes) {
-        const bool hit = bytes_[box] > 0;
-        if (hit) {
-            unlink(box);
-        } else {
-            bytes_[box] = bytes;
-            used_ += bytes;
+    // Takes a box off the list, or makes room for it when it is not there: did it hit? It is in use, and
+    // nothing lets go of it, until it is put back.
+    bool take(std::size_t box, double bytes) {
+        Entry& entry = entries_[box];
+        if (entry.bytes > 0) {
+            unlink(entry);
+            return true;
         }
-        link(box);
-        while (used_ > capacity_ && previous_[head_] != box) evict(previous_[head_]);
-        return hit;
+        entry.bytes = bytes;
+        used_ += bytes;
+        while (used_ > capacity_ && entries_[head_].previous != head_) evict_oldest();
+        return false;
     }
-
-    // Makes a box that is there the youngest.
-    void refresh(std::size_t box) {
-        unlink(box);
-        link(box);
+    // As the youngest.
+    void put_back(std::size_t box) {
+        Entry &entry = entries_[box], &head = entries_[head_];
+        entry.next = head.next;
+        entry.previous = head_;
+        entries_[head.next].previous = box;
+        head.next = box;
     }
 
 private:
-    void link(std::size_t box) {
-        next_[box] = next_[head_];
-        previous_[box] = head_;
-        previous_[next_[box]] = box;
-        next_[head_] = box;
+    struct Entry {
+        std::size_t next = 0;
+        std::size_t previous = 0;
+        double bytes = 0;  // 0: not there
+    };
+
+    void unlink(const Entry& entry) {
+        entries_[entry.previous].next = entry.next;
+        entries_[entry.next].previous = entry.previous;
     }
-    void unlink(std::size_t box) {
-        next_[previous_[box]] = next_[box];
-        previous_[next_[box]] = previous_[box];
-    }
-    void evict(std::size_t box) {
-        unlink(box);
-        used_ -= bytes_[box];
-        bytes_[box] = 0;
+    void evict_oldest() {
+        Entry& oldest = entries_[entries_[head_].previous];
+        unlink(oldest);
+        used_ -= std::exchange(oldest.bytes, 0.0);
     }
 
     double capacity_;
     double used_ = 0;
-    std::vector<std::size_t> next_;
-    std::vector<std::size_t> previous_;
-    std::vector<double> bytes_;
+    std::vector<Entry> entries_;
     std::size_t head_;
 };
 
@@ -176,11 +176,11 @@ private:
                 if (!walk.asks(step)) continue;
                 asked_ += asked[i];
                 hit_ += asked[i];
-                if (!lru_.touch(box(walk, step), walk.box_bytes)) hit_ -= walk.box_bytes;
+                if (!lru_.take(box(walk, step), walk.box_bytes)) hit_ -= walk.box_bytes;
             }
             for (const std::size_t i : by_last) {
                 const SharedWalk& walk = wave.walks()[i];
-                if (walk.asks(step)) lru_.refresh(box(walk, step));
+                if (walk.asks(step)) lru_.put_back(box(walk, step));
             }
         }
     }
@@ -191,7 +191,8 @@ private:
                 const SharedWalk& walk = wave.walks()[i];
                 if (!walk.asks(step)) continue;
                 asked_ += walk.box_bytes;
-                if (lru_.touch(box(walk, step), walk.box_bytes)) hit_ += walk.box_bytes;
+                if (lru_.take(box(walk, step), walk.box_bytes)) hit_ += walk.box_bytes;
+                lru_.put_back(box(walk, step));
             }
         }
     }

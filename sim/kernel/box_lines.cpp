@@ -30,6 +30,24 @@ std::int64_t most_requests(const Tensor& tensor, const BoxWalk& box) {
     return requests;
 }
 
+std::optional<RowsAtStride> rows_at_stride(const Tensor& tensor, const BoxWalk& box, std::int64_t step) {
+    if (tensor.rank < 2) return std::nullopt;
+    const detail::ClippedBox clipped(tensor, box, step);
+    if (clipped.empty) return std::nullopt;
+    const auto fastest = static_cast<std::size_t>(tensor.rank - 2);
+    std::uint64_t address = tensor.base;
+    for (std::size_t d = 0; d <= fastest; ++d) {
+        if (d < fastest && clipped.high[d] - clipped.low[d] != 1) return std::nullopt;
+        address += static_cast<std::uint64_t>(clipped.low[d] * tensor.stride_bytes[d]);
+    }
+    const detail::WholeRows rows(tensor, clipped);
+    if (!rows.whole) return std::nullopt;
+    return RowsAtStride{static_cast<LineNumber>((address >> kLineShift) + rows.first),
+                        static_cast<std::uint32_t>(rows.past - rows.first),
+                        static_cast<std::uint32_t>(clipped.high[fastest] - clipped.low[fastest]),
+                        static_cast<std::uint64_t>(tensor.stride_bytes[fastest]) >> kLineShift};
+}
+
 std::optional<BoxWalk> joined_steps(const Tensor& tensor, const BoxWalk& box, std::int64_t begin,
                                     std::int64_t end) {
     BoxWalk joined = box;

@@ -187,26 +187,15 @@ struct WholeRows {
 
 }  // namespace detail
 
-// When every request for `box` at `step` is a whole line of its own, calls visit(line) for each, in issue
-// order, and returns true: the same as for_each_line, and several times as fast. Otherwise returns false.
-template <class Visit>
-bool for_each_whole_line(const Tensor& tensor, const BoxWalk& box, std::int64_t step, Visit&& visit) {
+// Is every request for `box` at `step` a whole line of its own?
+inline bool has_whole_rows(const Tensor& tensor, const BoxWalk& box, std::int64_t step) {
     const detail::ClippedBox clipped(tensor, box, step);
-    if (clipped.empty) return true;
-    const detail::WholeRows rows(tensor, clipped);
-    if (!rows.whole) return false;
-    const std::uint64_t width = box.path == Path::Tma ? 1 : rows.past - rows.first;
-    for (std::uint64_t from = rows.first; from < rows.past; from += width) {
-        detail::for_each_row(tensor, clipped, [&](std::uint64_t row) {
-            for (std::uint64_t line = from; line < from + width; ++line)
-                visit(static_cast<LineNumber>((row >> kLineShift) + line));
-        });
-    }
-    return true;
+    return clipped.empty || detail::WholeRows(tensor, clipped).whole;
 }
 
-// The same lines as runs that follow each other in memory: calls visit(first line, lines) for each row, from
-// the row of the first request to that of the last.
+// When every request for `box` at `step` is a whole line of its own, calls visit(first line, lines) for each
+// row, whose lines follow each other in memory, from the row of the first request to that of the last, and
+// returns true: the lines of for_each_line, and several times as fast. Otherwise returns false.
 template <class Visit>
 bool for_each_whole_row(const Tensor& tensor, const BoxWalk& box, std::int64_t step, Visit&& visit) {
     const detail::ClippedBox clipped(tensor, box, step);
@@ -219,6 +208,16 @@ bool for_each_whole_row(const Tensor& tensor, const BoxWalk& box, std::int64_t s
     });
     return true;
 }
+
+// Rows of whole lines at one stride from each other.
+struct RowsAtStride {
+    LineNumber first;     // line of the first row
+    std::uint32_t lines;  // of a row
+    std::uint32_t rows;
+    std::uint64_t stride;  // lines
+};
+// The rows that for_each_whole_row visits, when they are at one stride and there are any.
+std::optional<RowsAtStride> rows_at_stride(const Tensor& tensor, const BoxWalk& box, std::int64_t step);
 
 // The boxes of the steps [begin, end) of a walk as one box at step 0, when each begins where the one before
 // it ends and no line is cut there.

@@ -11,36 +11,31 @@
 namespace l2lens {
 namespace {
 
-// Rank over GF(2) of row vectors.
+// Rank over GF(2) of row vectors. The smaller of a row and its sum with a basis vector is the one without
+// that vector's leading bit: no branch that half of all random rows would take.
 int rank(std::span<const std::uint32_t> rows) {
-    std::array<std::uint32_t, 32> with_leading_bit{};  // a basis
-    int found = 0;
+    std::array<std::uint32_t, 32> basis;
+    std::size_t found = 0;
     for (std::uint32_t row : rows) {
-        while (row != 0) {
-            std::uint32_t& other = with_leading_bit[static_cast<std::size_t>(std::bit_width(row) - 1)];
-            if (other == 0) {
-                other = row;
-                ++found;
-                break;
-            }
-            row ^= other;
-        }
+        for (std::size_t i = 0; i < found; ++i) row = std::min(row, row ^ basis[i]);
+        if (row != 0) basis[found++] = row;
     }
-    return found;
+    return static_cast<int>(found);
 }
 
 // Rows are the output bits' masks over the input bits, the most significant output first. A run of 2^w lines
 // at any power-of-two stride sees w consecutive input bits: it spreads over 2^rank of the leading outputs.
-int spread_over_strides(std::span<const std::uint32_t> rows, int input_bits) {
+// The sum of the ranks where it is more than `least`; else something that is not, as soon as that is known.
+int spread_over_strides(std::span<const std::uint32_t> rows, int input_bits, int least) {
     constexpr int kLeading = 6;  // 64 buckets: about as many as a partition has slices
-    int total = 0;
-    for (int first = 0; first + kLeading <= input_bits; ++first) {
+    int most = (input_bits - kLeading + 1) * kLeading;
+    for (int first = 0; first + kLeading <= input_bits && most > least; ++first) {
         std::array<std::uint32_t, kLeading> window{};
         for (std::size_t i = 0; i < window.size(); ++i)
             window[i] = (rows[i] >> first) & ((1u << kLeading) - 1);
-        total += rank(window);
+        most -= kLeading - rank(window);
     }
-    return total;
+    return most;
 }
 
 }  // namespace
@@ -91,12 +86,10 @@ void AddressMap::choose_matrix() {
             const int output = number_bits_ - 1 - i;
             if (output < granule_bits) row |= 1u << output;  // a granule's lines follow each other
         }
-        if (rank(rows) != kPageBits) continue;
-        const int spread = spread_over_strides(rows, kPageBits);
-        if (spread > best_spread) {
-            best_spread = spread;
-            best = rows;
-        }
+        const int spread = spread_over_strides(rows, kPageBits, best_spread);
+        if (spread <= best_spread || rank(rows) != kPageBits) continue;
+        best_spread = spread;
+        best = rows;
     }
     best.resize(outputs);
     for (std::uint32_t value = 0; value < low_.size(); ++value) {

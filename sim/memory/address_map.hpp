@@ -61,11 +61,35 @@ public:
     }
 
     std::uint32_t set(LineNumber line) const {
-        const std::uint32_t y = number(line), lane = lane_of_number(y), page = line >> kPageBits;
-        const std::uint32_t first = first_of_lane_[lane], numbers = first_of_lane_[lane + 1] - first;
-        std::uint32_t ordinal = y - first + turn(page, lane, numbers);
-        if (ordinal >= numbers) ordinal -= numbers;
-        return (ordinal + page_offset(page)) % sets_;
+        const std::uint32_t y = number(line);
+        return set_of(line >> kPageBits, lane_of_number(y), y);
+    }
+
+    // Calls visit(lane, set) for each of the `lines` lines from `line` on. What lines of a granule have in
+    // common is worked out once, a third of what lane() and set() of each would take.
+    template <class Visit>
+    void for_each_set(LineNumber line, std::uint32_t lines, Visit&& visit) const {
+        const LineNumber past = line + lines;
+        while (line != past) {
+            const std::uint32_t y = number(line), turned = y ^ line;  // a granule's numbers follow each other
+            const std::uint32_t lane = lane_of_number(y);
+            const std::uint32_t first = set_of(line >> kPageBits, lane, y & ~granule_mask_);
+            const LineNumber end = line + std::min(granule_mask_ + 1 - (line & granule_mask_), past - line);
+            for (; line != end; ++line) {
+                const std::uint32_t set = first + ((line ^ turned) & granule_mask_);
+                visit(static_cast<int>(lane), set < sets_ ? set : set - sets_);
+            }
+        }
+    }
+
+    // Of lines at a distance of `stride` from each other, `rows` of them, both powers of two: do as many have
+    // either home, where there are two, rather than all the same? Of lines whose numbers are those of the
+    // first with other bits in the places of the distances alone: a home is the parity of bits.
+    bool homes_alternate(LineNumber stride, std::uint32_t rows) const {
+        for (; rows > 1; rows /= 2, stride *= 2) {
+            if (home(stride) != 0) return true;
+        }
+        return false;
     }
 
     int lanes() const { return static_cast<int>(lanes_); }
@@ -103,6 +127,13 @@ private:
     }
     std::uint32_t lane_of_number(std::uint32_t y) const {
         return ((y & ~granule_mask_) * lanes_) >> number_bits_;
+    }
+    // Of a page's line with the number y, which says its lane.
+    std::uint32_t set_of(std::uint32_t page, std::uint32_t lane, std::uint32_t y) const {
+        const std::uint32_t first = first_of_lane_[lane], numbers = first_of_lane_[lane + 1] - first;
+        std::uint32_t ordinal = y - first + turn(page, lane, numbers);
+        if (ordinal >= numbers) ordinal -= numbers;
+        return (ordinal + page_offset(page)) % sets_;
     }
     void tabulate_homes();
     void choose_matrix();

@@ -38,7 +38,12 @@ struct TbbExecutor::Arena {
     tbb::task_arena arena;
 };
 
-TbbExecutor::TbbExecutor(int threads) : arena_(std::make_unique<Arena>(count_or_default(threads))) {}
+// One thread needs no arena, and without one TBB is not started: that loads two more libraries and looks for
+// a third, a millisecond of a process that may take seven.
+TbbExecutor::TbbExecutor(int threads) {
+    const int count = count_or_default(threads);
+    if (count > 1) arena_ = std::make_unique<Arena>(count);
+}
 
 TbbExecutor::~TbbExecutor() = default;
 
@@ -68,6 +73,7 @@ void TbbExecutor::for_each(std::size_t count, const std::function<void(std::size
 #else
 
 void TbbExecutor::for_each(std::size_t count, const std::function<void(std::size_t)>& body) {
+    if (arena_ == nullptr) return SerialExecutor().for_each(count, body);
     // Bodies are large (a slice's window, an order's whole run): one task each.
     arena_->arena.execute([&] {
         tbb::parallel_for(
@@ -78,7 +84,7 @@ void TbbExecutor::for_each(std::size_t count, const std::function<void(std::size
 #endif
 
 int TbbExecutor::threads() const {
-    return arena_->arena.max_concurrency();
+    return arena_ == nullptr ? 1 : arena_->arena.max_concurrency();
 }
 
 }  // namespace l2lens

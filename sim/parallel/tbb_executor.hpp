@@ -22,7 +22,7 @@ public:
 
 private:
     struct Arena;
-    std::unique_ptr<Arena> arena_;
+    std::unique_ptr<Arena> arena_;  // none for one thread
 };
 
 }  // namespace l2lens

@@ -6,6 +6,7 @@
 #include <bit>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/dense_ids.hpp"
 #include "base/error.hpp"
@@ -130,23 +131,54 @@ private:
         });
     }
 
+    using LinesOfHomes = std::array<std::uint32_t, kMostHomes>;
+
+    // Counts a row's lines by home, each `times` times.
+    void count_homes(LineNumber first, std::uint32_t run, std::uint32_t times, LinesOfHomes& lines) const {
+        const LineNumber last = first + run - 1;
+        if (first >> map_.home_run_bits() == last >> map_.home_run_bits()) {
+            lines[static_cast<std::size_t>(map_.home(first))] += run * times;
+            return;
+        }
+        for (std::uint32_t i = 0; i < run; ++i)
+            lines[static_cast<std::size_t>(map_.home(first + i))] += times;
+    }
+
+    // Rows that a GEMM of powers of two has, at a power of two from each other and from where all bits of
+    // their distances are 0, are counted at once; false, and nothing counted, for others.
+    bool count_rows_at_once(const BoxWalk& steps, Measured& box, LinesOfHomes& lines) const {
+        const std::optional<RowsAtStride> rows = rows_at_stride(tensor_, steps, 0);
+        if (!rows || !std::has_single_bit(rows->rows) || !std::has_single_bit(rows->stride)) return false;
+        const LineNumber last_of_row = rows->first + rows->lines - 1;
+        const std::uint64_t distances = rows->stride * (rows->rows - 1);
+        if (((rows->first | last_of_row) & distances) != 0 || rows->lines > rows->stride) return false;
+        if (map_.homes_alternate(static_cast<LineNumber>(rows->stride), rows->rows)) {
+            for (std::uint32_t& n : lines) n += rows->lines * (rows->rows / 2);
+        } else {
+            count_homes(rows->first, rows->lines, rows->rows, lines);
+        }
+        if (box.shape.requests == 0) box.first = rows->first;
+        box.last = static_cast<LineNumber>(last_of_row + distances);
+        return true;
+    }
+
+    // False, and nothing counted, when a request is not a whole line.
+    bool count_row_by_row(const BoxWalk& steps, Measured& box, LinesOfHomes& lines) const {
+        bool first_row = box.shape.requests == 0;
+        return for_each_whole_row(tensor_, steps, 0, [&](LineNumber first, std::uint32_t run) {
+            if (std::exchange(first_row, false)) box.first = first;
+            box.last = first + run - 1;
+            count_homes(first, run, 1, lines);
+        });
+    }
+
     // False, and nothing added, when a request is not a whole line.
     bool add_whole_rows(const BoxWalk& steps, Measured& box) {
-        std::array<std::uint32_t, kMostHomes> lines{};
-        LineNumber last = 0;
-        std::uint32_t before = box.shape.requests;
-        const bool whole = for_each_whole_row(tensor_, steps, 0, [&](LineNumber first, std::uint32_t run) {
-            if (before == 0) box.first = first;
-            before += run;
-            last = first + run - 1;
-            if (first >> map_.home_run_bits() == last >> map_.home_run_bits()) {
-                lines[static_cast<std::size_t>(map_.home(first))] += run;
-                return;
-            }
-            for (std::uint32_t i = 0; i < run; ++i) ++lines[static_cast<std::size_t>(map_.home(first + i))];
-        });
-        if (!whole || before == box.shape.requests) return whole;
-        box.last = last;
+        LinesOfHomes lines{};
+        if (!count_rows_at_once(steps, box, lines) && !count_row_by_row(steps, box, lines)) return false;
+        std::uint32_t requests = 0;
+        for (const std::uint32_t n : lines) requests += n;
+        if (requests == 0) return true;
         box.first_byte = 0;
         box.end_byte = static_cast<std::uint8_t>(kLineBytes);
         for (std::size_t home = 0; home < kMostHomes; ++home) {
@@ -156,8 +188,8 @@ private:
             part.sectors += lines[home] * kSectorsPerLine;
             part.fetched += lines[home] * kSectorsPerLine;
         }
-        box.shape.requests = before;
-        for (const std::uint32_t n : lines) box.shape.sectors += n * kSectorsPerLine;
+        box.shape.requests += requests;
+        box.shape.sectors += requests * kSectorsPerLine;
         return true;
     }
 

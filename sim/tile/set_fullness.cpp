@@ -36,6 +36,24 @@ double lines_of(const Work& work, const std::vector<std::int32_t>& walks) {
     return bytes / kLineBytes;
 }
 
+// Adds the lines of a walk's first steps to those of the sets.
+void add_steps(const Work& work, const AddressMap& map, std::int32_t id, std::int64_t steps,
+               std::vector<std::uint32_t>& lines) {
+    const BoxWalk& walk = work.walk(id);
+    const Tensor& tensor = work.kernel().tensors[static_cast<std::size_t>(walk.tensor)];
+    const auto add_rows = [&](LineNumber first, std::uint32_t run) {
+        map.for_each_set(first, run, [&](int lane, std::uint32_t set) {
+            ++lines[static_cast<std::size_t>(lane) * map.sets() + set];
+        });
+    };
+    const auto all = joined_steps(tensor, walk, 0, steps);
+    if (all && for_each_whole_row(tensor, *all, 0, add_rows)) return;
+    for (std::int64_t k = 0; k < steps; ++k) {
+        if (for_each_whole_row(tensor, walk, k, add_rows)) continue;
+        for_each_line(tensor, walk, k, [&](const LineRequest& request) { add_rows(request.line, 1); });
+    }
+}
+
 }  // namespace
 
 std::array<double, kSetClasses> set_fullness(const Machine& machine, const Work& work,
@@ -56,21 +74,12 @@ std::array<double, kSetClasses> set_fullness(const Machine& machine, const Work&
 
     // A partition holds home lines and copies alike, so every line counts.
     std::vector<std::uint32_t> lines(static_cast<std::size_t>(map.lanes()) * map.sets(), 0);
-    std::uint64_t total = 0;
     for (const std::int32_t id : walks) {
-        const BoxWalk& walk = work.walk(id);
-        const Tensor& tensor = work.kernel().tensors[static_cast<std::size_t>(walk.tensor)];
         const auto count =
             static_cast<std::int64_t>(std::ceil(steps * static_cast<double>(work.walk_steps(id))));
-        for (std::int64_t k = 0; k < count; ++k) {
-            const auto add = [&](LineNumber line) {
-                ++lines[static_cast<std::size_t>(map.lane(line)) * map.sets() + map.set(line)];
-                ++total;
-            };
-            if (for_each_whole_line(tensor, walk, k, add)) continue;
-            for_each_line(tensor, walk, k, [&](const LineRequest& request) { add(request.line); });
-        }
+        add_steps(work, map, id, count, lines);
     }
+    const std::uint64_t total = std::accumulate(lines.begin(), lines.end(), std::uint64_t{0});
     std::sort(lines.begin(), lines.end(), std::greater<>());
     const double mean = static_cast<double>(total) / static_cast<double>(lines.size());
     for (std::size_t c = 0; c < kSetClasses; ++c) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/box_lines.hpp"
 #include "load/machine_file.hpp"
 #include "order/order.hpp"
 #include "support/catch.hpp"
@@ -126,4 +127,38 @@ TEST_CASE("Channels are loaded evenly by a large GEMM") {
     const double ratio = max_over_mean(requested_per_slice(gemm.work, gemm.map, serial));
     CHECK(ratio >= 1);
     CHECK(ratio < 1.01);
+}
+
+TEST_CASE("Requests by slice are those of each CTA's boxes, line by line") {
+    const Machine machine = load_machine("h200");
+    SerialExecutor serial;
+    for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+             {"m=512", "n=1024", "k=512"},
+             {"m=500", "n=1000", "k=264"},          // clipped, rows of parts of lines
+             {"m=512", "n=576", "k=256", "bn=64"},  // of C one line a row and tile
+             {"m=256", "n=320", "k=512", "layout=nt", "beta=true"},
+         }) {
+        INFO(arguments[1]);
+        const Kernel kernel = test::gemm(arguments, machine);
+        const AddressMap map(machine);
+        const LaneSample all(47, 47);
+        const Work work(kernel, map, all);
+        std::vector<double> sectors(static_cast<std::size_t>(map.lanes()), 0.0);
+        for (const Program& program : kernel.programs) {
+            for (const Phase& phase : program.phases) {
+                for (const auto* boxes : {&phase.loads, &phase.stores}) {
+                    for (const BoxWalk& box : *boxes) {
+                        for (std::int64_t k = 0; k < phase.count; ++k) {
+                            for_each_line(kernel.tensors[static_cast<std::size_t>(box.tensor)], box, k,
+                                          [&](const LineRequest& request) {
+                                              sectors[static_cast<std::size_t>(map.lane(request.line))] +=
+                                                  __builtin_popcount(request.sectors);
+                                          });
+                        }
+                    }
+                }
+            }
+        }
+        CHECK(requested_per_slice(work, map, serial) == sectors);
+    }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -235,7 +236,7 @@ TEST_CASE("Random boxes ask for what a byte-by-byte walk finds") {
     }
 }
 
-TEST_CASE("Boxes of whole lines are walked line by line as request by request, others are refused") {
+TEST_CASE("Boxes of whole lines are walked row by row as request by request, others are refused") {
     int whole = 0, refused = 0;
     for (const std::int64_t first : {0, 64, 128, 32}) {
         for (const std::int64_t width : {64, 128, 96}) {
@@ -245,8 +246,11 @@ TEST_CASE("Boxes of whole lines are walked line by line as request by request, o
                     const BoxWalk box = box_at({8, first}, {64, width}, path, {0, width});
                     for (std::int64_t step = 0; step < 8; ++step) {
                         std::vector<LineNumber> lines;
-                        const bool is_whole = for_each_whole_line(
-                            tensor, box, step, [&](LineNumber line) { lines.push_back(line); });
+                        const bool is_whole =
+                            for_each_whole_row(tensor, box, step, [&](LineNumber line, std::uint32_t run) {
+                                for (std::uint32_t i = 0; i < run; ++i) lines.push_back(line + i);
+                            });
+                        CHECK(has_whole_rows(tensor, box, step) == is_whole);
                         std::vector<LineNumber> asked;
                         bool all_whole = true;
                         for (const LineRequest& request : requests_of(tensor, box, step)) {
@@ -255,6 +259,8 @@ TEST_CASE("Boxes of whole lines are walked line by line as request by request, o
                         }
                         INFO(first << " " << width << " " << columns << " " << step);
                         if (is_whole) {
+                            std::sort(asked.begin(), asked.end());
+                            std::sort(lines.begin(), lines.end());
                             CHECK(lines == asked);
                             CHECK(all_whole);
                         } else {
@@ -268,6 +274,30 @@ TEST_CASE("Boxes of whole lines are walked line by line as request by request, o
     }
     CHECK(whole > 0);
     CHECK(refused > 0);
+}
+
+TEST_CASE("Rows at one stride are the rows of the box, and others are not") {
+    int found = 0;
+    const auto compare = [&](const Tensor& tensor, const BoxWalk& box, bool expected) {
+        const std::optional<RowsAtStride> rows = rows_at_stride(tensor, box, 1);
+        REQUIRE(rows.has_value() == expected);
+        if (!rows) return;
+        ++found;
+        std::vector<LineNumber> by_stride, one_by_one;
+        for (std::uint32_t i = 0; i < rows->rows; ++i)
+            by_stride.push_back(rows->first + static_cast<LineNumber>(i * rows->stride));
+        CHECK(for_each_whole_row(tensor, box, 1, [&](LineNumber first, std::uint32_t lines) {
+            CHECK(lines == rows->lines);
+            one_by_one.push_back(first);
+        }));
+        CHECK(by_stride == one_by_one);
+    };
+    const Tensor plane = matrix(40, 512, 2);
+    compare(plane, box_at({8, 0}, {16, 64}, Path::Tma, {0, 64}), true);
+    compare(plane, box_at({-8, 64}, {64, 128}, Path::CpAsync, {16, 0}), true);  // clipped above and below
+    compare(plane, box_at({40, 0}, {8, 64}, Path::Tma, {0, 64}), false);        // outside
+    compare(plane, box_at({8, 32}, {16, 64}, Path::Tma, {0, 0}), false);        // half lines
+    CHECK(found == 2);
 }
 
 TEST_CASE("Steps that join ask for the lines that they ask for one by one, row by row") {

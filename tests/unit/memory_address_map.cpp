@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -107,6 +108,42 @@ TEST_CASE("Runs of lines are counted by lane as their lines are one by one") {
             for (LineNumber line = first; line < first + lines; ++line)
                 ++by_line[static_cast<std::size_t>(map.lane(line))];
             CHECK(by_run == by_line);
+        }
+    }
+}
+
+TEST_CASE("Runs of lines take the lanes and sets that their lines take one by one") {
+    RandomStream random(3, 4);
+    for (const std::string& name : list_machines()) {
+        const AddressMap map(load_machine(name));
+        for (int i = 0; i < 20; ++i) {
+            const LineNumber first = random.below(1u << 29);
+            const LineNumber lines = 1 + random.below(i < 10 ? 10u : 1u << 15);  // across pages, too
+            INFO(name << ", " << lines << " lines from " << first);
+            std::vector<std::pair<int, std::uint32_t>> by_run, by_line;
+            map.for_each_set(first, lines,
+                             [&](int lane, std::uint32_t set) { by_run.emplace_back(lane, set); });
+            for (LineNumber line = first; line < first + lines; ++line)
+                by_line.emplace_back(map.lane(line), map.set(line));
+            CHECK(by_run == by_line);
+        }
+    }
+}
+
+TEST_CASE("Lines at powers of two from each other have both homes alike, or one") {
+    for (const char* name : {"h200", "a100-80", "v100"}) {
+        const AddressMap map(load_machine(name));
+        for (const LineNumber stride : {1u, 2u, 8u, 128u, 256u, 1u << 16}) {
+            for (const std::uint32_t rows : {1u, 2u, 16u, 128u}) {
+                for (const LineNumber first : {0u, 1u << 28}) {
+                    INFO(name << ", " << rows << " lines at " << stride << " from " << first);
+                    std::uint32_t of_home[2]{};
+                    for (std::uint32_t i = 0; i < rows; ++i) ++of_home[map.home(first + i * stride)];
+                    const bool alike = of_home[0] == of_home[1];
+                    CHECK(map.homes_alternate(stride, rows) == alike);
+                    CHECK((alike || of_home[0] == 0 || of_home[1] == 0));
+                }
+            }
         }
     }
 }

@@ -213,6 +213,9 @@ TEST_CASE("Boxes ask for what their lines ask for, split by home") {
              {"m=500", "n=300", "k=200"},           // clipped, and rows of 400 bytes
              {"m=512", "n=512", "k=512", "bk=32"},  // half lines
              {"m=512", "n=512", "k=1032", "layout=nt"},
+             {"m=512", "n=2048", "k=4096"},  // rows whose homes are known at once
+             {"m=384", "n=2048", "k=4096", "bn=256"},
+             {"m=512", "n=3072", "k=64"},
          }) {
         const Prepared p(arguments);
         for (std::size_t w = 0; w < p.work.walks(); ++w) {

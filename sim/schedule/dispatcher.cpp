@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <compare>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -56,8 +56,9 @@ Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> lau
     }
     if (recorded_ != nullptr) queue_recorded();
     const int rounds = mode == Mode::Grid ? ctas_per_sm : 1;
-    const std::vector<std::int32_t> first =
-        mode == Mode::Dynamic ? order_of_draws(machine) : order_of_launches();
+    // Where the hardware deals CTAs to the partitions in turn, they draw so, too.
+    const bool draws = mode == Mode::Dynamic && !machine.launch.round_robin;
+    const std::vector<std::int32_t> first = draws ? order_of_draws(machine) : order_of_launches();
     for (int round = 0; round < rounds; ++round)
         for (std::int32_t gang : first) first_places_.push_back(gang * ctas_per_sm + round);
     const std::size_t places = gangs_.size() * static_cast<std::size_t>(ctas_per_sm);
@@ -115,7 +116,6 @@ std::vector<std::int32_t> Dispatcher::order_of_draws(const Machine& machine) con
     struct Turn {
         int partition, second_of_tpc, round, gpc;
         std::int32_t gang;
-        auto operator<=>(const Turn&) const = default;
     };
     std::vector<Turn> turns;
     std::vector<std::array<int, 2>> rounds(static_cast<std::size_t>(machine.gpcs));
@@ -125,7 +125,8 @@ std::vector<std::int32_t> Dispatcher::order_of_draws(const Machine& machine) con
         int& round = rounds[static_cast<std::size_t>(gpc)][static_cast<std::size_t>(second)];
         turns.push_back({partition_of_gang_[gang], second, round++, gpc, static_cast<std::int32_t>(gang)});
     }
-    std::sort(turns.begin(), turns.end());
+    const auto key = [](const Turn& t) { return std::tie(t.partition, t.second_of_tpc, t.round, t.gpc); };
+    std::sort(turns.begin(), turns.end(), [&](const Turn& a, const Turn& b) { return key(a) < key(b); });
     std::vector<std::int32_t> gangs;
     for (const Turn& turn : turns) gangs.push_back(turn.gang);
     return gangs;

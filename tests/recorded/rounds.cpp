@@ -3,6 +3,7 @@
 // are read round and round, so that launches of 4 to 256 steps find all in the L2
 // (traces/h200/triton_rounds.csv): what is merged by the steps that the longer of two launches has more.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,6 @@ using namespace l2lens;
 namespace {
 
 constexpr const char* kSectors = "lts__t_sectors_srcunit_tex.sum";
-constexpr double kMeasured = -1;  // the jitter that the kernel file has
 
 struct Launch {
     const char* mode;
@@ -51,19 +51,20 @@ void go_round(Program& program, std::int64_t steps) {
     program.phases = phases;
 }
 
-Kernel kernel_of(const test::RecordedCells& row, const Machine& machine, double jitter) {
+// With the kernel file's jitter, or another one.
+Kernel kernel_of(const test::RecordedCells& row, const Machine& machine, std::optional<double> jitter) {
     std::vector<std::string> arguments =
         test::arguments_of(row, {"m", "n", "bm", "bn", "bk", "stages", "warps", "mode"});
     arguments.push_back("k=" + row.text("depth"));
     Kernel kernel = load_kernel("gemm", arguments, &machine);
     for (Program& program : kernel.programs)
         go_round(program, static_cast<std::int64_t>(row["k"] / row["bk"]));
-    if (jitter != kMeasured) kernel.release_jitter_cycles = jitter;
+    if (jitter) kernel.release_jitter_cycles = *jitter;
     return kernel;
 }
 
 // Sectors that CTAs have read, of the tiles of C none.
-double read_by_model(const test::RecordedCells& row, double jitter) {
+double read_by_model(const test::RecordedCells& row, std::optional<double> jitter) {
     static const Machine machine = load_machine("h200");
     const Kernel kernel = kernel_of(row, machine, jitter);
     const NamedOrder order = test::order_of(row.text("order"), kernel, machine);
@@ -80,7 +81,7 @@ struct Merged {
 };
 
 // By the steps from `first` on to `last`.
-Merged merged(const Launch& launch, int first, int last, double jitter = kMeasured) {
+Merged merged(const Launch& launch, int first, int last, std::optional<double> jitter = {}) {
     const test::RecordedCells fewer = row_of(launch, first), more = row_of(launch, last);
     const double tiles = more["m"] / more["bm"] * more["n"] / more["bn"];
     const double asked = tiles * (last - first) * (more["bm"] + more["bn"]) * 64 * 2 / 32;

@@ -53,6 +53,20 @@ TEST_CASE("The first wave fills the SMs in the machine's order, a stagger apart"
     CHECK(dispatcher.launched() == 132);
 }
 
+TEST_CASE("Where CTAs are dealt to dies in turn, a dynamic first wave draws its tiles in that order") {
+    const Machine machine = load_machine("mi300x");
+    REQUIRE(machine.launch.round_robin);
+    const auto ids = launches(304);
+    const auto slots_of = [&](Mode mode) {
+        std::vector<std::int32_t> slots;
+        for (const Start& start : Dispatcher(machine, ids, mode, 1, kAlone).first_wave())
+            slots.push_back(start.slot);
+        return slots;
+    };
+    CHECK(slots_of(Mode::Dynamic) == slots_of(Mode::Static));
+    CHECK(machine.sms[static_cast<std::size_t>(slots_of(Mode::Dynamic)[1])].partition == 1);
+}
+
 TEST_CASE("Launch-consecutive CTAs of the first wave fill one GPC after another") {
     const Machine machine = load_machine("h200");
     const auto ids = launches(132);

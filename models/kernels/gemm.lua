@@ -93,8 +93,8 @@ function kernel(p, gpu)
         -- What Triton's loop takes between a step's MMAs, when they are handed over, and the loads of a later one: barriers,
         -- addresses, one thread that sends them. 60 and 90 fit the rows of gemm_more.csv to fit best, of 60, 90 and 130.
         release_cycles = specialized and 0 or (waits and 120 or 60),
-        -- They leave early or late, anew for each step: with hits alone 0.45 of what is asked for merges where CTAs that left in step
-        -- would merge 0.57 (triton_rounds.csv: 60 for tiles of 64x256, 115 for 128x128 with four warps, 150 with eight).
+        -- They leave early or late, anew for each step: with hits alone 0.45 of what is asked for merges, where of loads in step 0.57
+        -- would (triton_rounds.csv). Each by itself, tiles of 64x256 would have 60, 128x128 115 with four warps and 150 with eight.
         release_jitter_cycles = specialized and 0 or 80,
         step_gap_cycles = waits and 315 or 0,
         -- Triton's tile counter is an atomic that acquires and releases; in a cluster the producer and each four math

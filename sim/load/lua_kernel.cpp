@@ -354,6 +354,11 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     kernel.store_buffer_bytes = whole_field(lua, index, "store_buffer", 0, 0, std::int64_t{1} << 40);
     kernel.release_cycles = number_field(lua, index, "release_cycles", 0);
     kernel.release_jitter_cycles = number_field(lua, index, "release_jitter_cycles", 0);
+    if (kernel.release_jitter_cycles > 2 * kernel.release_cycles)
+        fail(
+            "kernel(): release_jitter_cycles must be at most twice release_cycles: loads would leave before "
+            "the "
+            "math");
     kernel.step_gap_cycles = number_field(lua, index, "step_gap_cycles", 0);
     kernel.math_jitter_cycles = number_field(lua, index, "math_jitter_cycles", 0);
     kernel.pace_spread = number_field(lua, index, "pace_spread", 0);

@@ -100,7 +100,7 @@ const std::vector<ParameterInfo> kTable = {
      "the same of requests for lines whose home is another partition, which wait apart from the others",
      at<&M::l2, &L2::far_queue_requests>, 1, kOptional},
     {"l2.input_queue", "requests", 0, kBig,
-     "requests that a slice has let in and not answered, and that wait in front of it in the order in which they come; the next ones wait for their CPC's turn",
+     "requests that a slice has let in and not answered, merged ones left out, and that wait in front of it in the order in which they come; the next ones wait for their CPC's turn",
      at<&M::l2, &L2::input_queue_requests>, 1, kOptional},
     {"l2.queue", "lines", 0, kBig,
      "data that may wait at a slice's output while it takes requests. 0: no limit",

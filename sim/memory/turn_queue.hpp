@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that wait in front of a slice: so many in the order in which they came, and behind those a queue
-// for each CPC, let in in turn. How many is up to the slice: what it has let in and not answered counts, too.
+// for each CPC, let in in turn. How many is up to the slice: what it has let in and not answered counts, too,
+// but for merged requests.
 // (Measured: with 128 KiB in flight for each SM, four SMs of a CPC get what six of another get, with 64 KiB
 // all SMs get the same, whether the L2 has the data or DRAM: traces/h200/shares.csv. When tags are what is
 // short it is alike: docs/fidelity.md.)

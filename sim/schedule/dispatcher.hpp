@@ -5,7 +5,7 @@
 //             next launch
 //   static    one CTA per SM; the i-th takes tiles i, i+P, i+2P, ...
 //   dynamic   one CTA per SM; a free CTA takes the next tile (an atomic counter), or the one that it
-//             drew before, when it loads ahead
+//             drew before, when it loads ahead. The first wave draws with the GPCs in turn
 //   recorded  every CTA on the SM and from the time that a schedule says, or when a place on that SM is free
 //
 // Where the hardware deals CTAs to the partitions in turn (launch.round_robin), a free place takes the next
@@ -115,7 +115,7 @@ private:
     Picoseconds stagger_;
     std::vector<Gang> gangs_;                 // in launch order
     std::vector<std::int32_t> gang_of_sm_;    // -1: an SM left over
-    std::vector<std::int32_t> first_places_;  // in launch order
+    std::vector<std::int32_t> first_places_;  // as the first wave takes its clusters
     std::vector<std::int64_t> static_next_;   // per place
     std::vector<std::int64_t> drawn_;         // per place: its next cluster, or -1
     std::vector<Occupancy> occupancy_;        // per place

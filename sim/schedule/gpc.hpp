@@ -267,7 +267,7 @@ private:
     std::vector<BoxIssue> issued_;
     Sampled sampled_;
     RandomStream random_;
-    RandomStream of_releases_;  // apart: a replayed launch draws no exits
+    RandomStream of_releases_;  // apart, so that they are the same in a replay, which draws no exits
     Demand demand_;
 };
 

@@ -401,6 +401,8 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
     check(kernel_text("epilogue_ns = 1000001"),
           "epilogue_ns is 1000001; it must be a number from 0 to 1e6 ns");
     check(kernel_text("epilogue_jitter_ns = 2e6"), "epilogue_jitter_ns is 2000000.0; it must be a number");
+    check(kernel_text("release_cycles = 60, release_jitter_cycles = 121"),
+          "release_jitter_cycles must be at most twice release_cycles");
     check(kernel_text("step_gap_cycles = -1"), "step_gap_cycles is -1; it must be a number from 0 to 1e9");
     check(kernel_text("pace_spread = -0.1"), "pace_spread is -0.1; it must be a number from 0");
     check(kernel_text("fences_per_tile = 0/0"), "; it must be a number from 0");

@@ -184,7 +184,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "ExitReports (mode grid)"},
     {"launch.start_jitter", "next CTA = exit + launch.cta_gap + uniform(0, launch.start_jitter)", "",
      "Dispatcher::start_time (mode grid)"},
-    {"launch.end_fences", "fences of a launch = its kernel's + launch.end_fences * SMs", "", "fences_of()"},
+    {"launch.end_fences", "fences of a launch = its kernel's + launch.end_fences * SMs that ran a CTA", "", "fences_of()"},
 });
 // clang-format on
 

@@ -166,7 +166,7 @@ struct Machine {
         double exit_jitter_ns = 0;     // uniform, on the end of a CTA, where exit_round_ns is 0
         double exit_round_ns = 0;      // so often a grid's dispatcher hears of a GPC's exits; 0: of each
         double start_jitter_ns = 0;    // uniform, of the CTAs that follow in a GPC at once, on cta_gap_ns
-        double end_fences = 0;         // fences of each SM as a launch ends (schedule/fences.hpp)
+        double end_fences = 0;         // of each SM that ran a CTA, as a launch ends (schedule/fences.hpp)
         bool round_robin = false;      // launch id mod partitions is the partition a CTA runs in
     } launch;
 

@@ -246,7 +246,7 @@ const std::vector<ParameterInfo> kTable = {
     {"launch.start_jitter", "ns", 0, 1e6,
      "uniform up to this, on launch.cta_gap, the same for CTAs that follow in a GPC at once",
      at<&M::launch, &Launch::start_jitter_ns>, 1, kOptional},
-    {"launch.end_fences", "", 0, 100, "fences of GPU scope of each SM as a launch ends; counted, and take no time",
+    {"launch.end_fences", "", 0, 100, "fences of GPU scope of each SM that ran a CTA, as a launch ends; counted, and take no time",
      at<&M::launch, &Launch::end_fences>, 1, kOptional},
     {"launch.round_robin", "", 0, 1,
      "whether a CTA's partition is its launch id mod the partitions, whoever is free",

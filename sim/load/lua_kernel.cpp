@@ -357,8 +357,7 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     if (kernel.release_jitter_cycles > 2 * kernel.release_cycles)
         fail(
             "kernel(): release_jitter_cycles must be at most twice release_cycles: loads would leave before "
-            "the "
-            "math");
+            "the math");
     kernel.step_gap_cycles = number_field(lua, index, "step_gap_cycles", 0);
     kernel.math_jitter_cycles = number_field(lua, index, "math_jitter_cycles", 0);
     kernel.pace_spread = number_field(lua, index, "pace_spread", 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What do launches look up that neither reads nor writes? Fences of GPU scope: one of each tile that a kernel
 // takes from a counter by an acquiring atomic, one of the producer and one of each four math warps of a CTA
-// of a cluster, and one of each SM as the launch ends.
+// of a cluster, and one of each SM that ran a CTA as the launch ends.
 #include "schedule/fences.hpp"
 
 #include <algorithm>

@@ -118,10 +118,12 @@ function kernel(p, gpu)
         -- that have 32 or 64 a thread time is 4.8 % off in the mean; 5.2 with 700 ns for every tile, and 5.0 and 4.6 when 400 and
         -- 100 of the 700 do not depend on the tile, but with 100 more misses are off (5.5 for 5.0 %).
         epilogue_ns = specialized and 900 or 200 + 500 * bm * bn // (p.warps * 32 * 128),
-        -- Tiles of two warpgroups of the warp-specialized kernel part, by as much with 16 steps as with 256. Those of one do not: 85
-        -- in 100 end with another of their GPC to the tick of the clock (gemm_schedules*.csv). Nor do any of Triton's, in a grid or a
-        -- loop: of those that share a box of B 97 in 100 end with another (triton_schedules*.csv).
-        epilogue_jitter_ns = specialized and p.warps > 4 and 70 or 0,
+        -- Tiles of two warpgroups of the warp-specialized kernel part where a CTA goes on to the next one, by as much with 16 steps as
+        -- with 256: static ones by 69 to 96 ns where their ends are stamped (gemm_schedules*.csv), but such launches merge less than
+        -- those without stamps, whose sectors 50 fits (of 30, 50 and 70, live_groups.csv). CTAs of a grid start with another one of
+        -- their GPC, to the tick of the clock, as often as CTAs of one warpgroup (53 in 100). Tiles of one do not part: 85 in 100 end
+        -- with another, of Triton's that share a box of B 97, in a grid or a loop (triton_schedules*.csv).
+        epilogue_jitter_ns = specialized and p.warps > 4 and (p.mode == "grid" and 20 or p.mode == "static" and 50 or 70) or 0,
         epilogue_overlaps = p.mode ~= "grid" and specialized,
         store_buffer = c_buffers,
         program = function(tm, tn)

@@ -178,12 +178,14 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"launch.stagger", "start of launch id i of the first wave = i * launch.stagger", "", "Dispatcher::first_wave"},
     {"launch.round_robin", "true: partition of a CTA = its launch id mod topology.partitions",
      "workgroups are dealt to the XCDs in turn (AMD)", "Dispatcher::next_cluster (mode grid)"},
-    {"launch.exit_jitter", "exit = end of the epilogue + uniform(0, launch.exit_jitter)", "",
-     "ExitReports (persistent modes; mode grid where launch.exit_round is 0)"},
-    {"launch.exit_round", "exit = the first n * launch.exit_round + GPC / GPCs * launch.exit_round after the epilogue", "",
+    {"launch.persistent_jitter", "exit = end of the epilogue + uniform(0, launch.persistent_jitter)", "",
+     "ExitReports (modes static and dynamic)"},
+    {"launch.exit_jitter", "exit = end of the epilogue + uniform(0, launch.exit_jitter)", "", "ExitReports (mode grid)"},
+    {"launch.exit_round", "heard of at the first n * launch.exit_round + GPC / GPCs * launch.exit_round after the exit", "",
      "ExitReports (mode grid)"},
     {"launch.start_jitter", "next CTA = exit + launch.cta_gap + uniform(0, launch.start_jitter)", "",
      "Dispatcher::start_time (mode grid)"},
+    {"launch.interval", "next CTA of a grid >= the last start on its GPC + launch.interval", "", "Dispatcher::in_turn (mode grid)"},
     {"launch.end_fences", "fences of a launch = its kernel's + launch.end_fences * SMs that ran a CTA", "", "fences_of()"},
 });
 // clang-format on

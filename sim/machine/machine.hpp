@@ -158,16 +158,18 @@ struct Machine {
     } bandwidth;
 
     struct Launch {
-        double overhead_ns = 0;        // of a launch, before its first CTA and after its last one
-        double cta_gap_ns = 0;         // an SM's slot is free -> the next CTA of a grid runs in it
-        double cluster_gap_ns = 0;     // the same for a cluster, in addition
-        double persistent_gap_ns = 0;  // a persistent CTA takes its next tile
-        double stagger_ns = 0;         // between launch-consecutive CTAs of the first wave
-        double exit_jitter_ns = 0;     // uniform, on the end of a CTA, where exit_round_ns is 0
-        double exit_round_ns = 0;      // so often a grid's dispatcher hears of a GPC's exits; 0: of each
-        double start_jitter_ns = 0;    // uniform, of the CTAs that follow in a GPC at once, on cta_gap_ns
-        double end_fences = 0;         // of each SM that ran a CTA, as a launch ends (schedule/fences.hpp)
-        bool round_robin = false;      // launch id mod partitions is the partition a CTA runs in
+        double overhead_ns = 0;           // of a launch, before its first CTA and after its last one
+        double cta_gap_ns = 0;            // an SM's slot is free -> the next CTA of a grid runs in it
+        double cluster_gap_ns = 0;        // the same for a cluster, in addition
+        double persistent_gap_ns = 0;     // a persistent CTA takes its next tile
+        double persistent_jitter_ns = 0;  // uniform, on that
+        double stagger_ns = 0;            // between launch-consecutive CTAs of the first wave
+        double exit_jitter_ns = 0;        // uniform, on the end of a grid's CTA
+        double exit_round_ns = 0;         // so often a grid's dispatcher hears of a GPC's exits; 0: of each
+        double start_jitter_ns = 0;       // uniform, of the CTAs that follow in a GPC at once, on cta_gap_ns
+        double interval_ns = 0;           // between starts on a GPC, of CTAs of a grid that follow others
+        double end_fences = 0;            // of each SM that ran a CTA, as a launch ends (schedule/fences.hpp)
+        bool round_robin = false;         // launch id mod partitions is the partition a CTA runs in
     } launch;
 
     std::vector<Parameter> parameters;  // in file order

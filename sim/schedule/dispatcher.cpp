@@ -46,9 +46,11 @@ Dispatcher::Dispatcher(const Machine& machine, std::span<const std::int32_t> lau
       seed_(seed),
       gap_(from_ns(mode == Mode::Grid ? machine.launch.cta_gap_ns : machine.launch.persistent_gap_ns)),
       start_jitter_(mode == Mode::Grid ? from_ns(machine.launch.start_jitter_ns) : 0),
+      interval_(mode == Mode::Grid ? from_ns(machine.launch.interval_ns) : 0),
       stagger_(from_ns(machine.launch.stagger_ns)),
       recorded_(recorded) {
     if (mode == Mode::Grid && cluster > 1) gap_ += from_ns(machine.launch.cluster_gap_ns);
+    next_start_.resize(static_cast<std::size_t>(machine.gpcs));
     form_gangs(machine);
     if (gangs_.empty()) {
         throw BadInput("a cluster of " + std::to_string(cluster) + " CTAs is more than a GPC of " +
@@ -185,7 +187,8 @@ std::vector<Start> Dispatcher::follow(std::span<const Exit> exits, Picoseconds n
         const std::int64_t cluster = take_cluster(free.place);
         if (cluster < 0) continue;
         launched_ += cluster_;
-        const Picoseconds time = std::max(start_time(cluster, free), not_before);
+        Picoseconds time = std::max(start_time(cluster, free), not_before);
+        if (interval_ > 0 && !exits.empty() && recorded_ == nullptr) time = in_turn(time, free.place);
         start_cluster(cluster, free.place, time, starts);
         if (occupancy_[static_cast<std::size_t>(free.place)].ctas == 0)
             free_.push({time, free.place, gap_});  // all no-ops
@@ -272,11 +275,19 @@ Picoseconds Dispatcher::start_time(std::int64_t cluster, const FreePlace& free) 
 // (traces/h200/gemm_schedules*.csv).
 Picoseconds Dispatcher::gap_after(Picoseconds exit, std::int32_t place) const {
     if (start_jitter_ == 0) return gap_;
-    const int gpc = gpc_of_gang_[static_cast<std::size_t>(place / ctas_per_sm_)];
     // What leaves a GPC at one moment draws alike.
     RandomStream random(static_cast<std::uint64_t>(exit) ^ seed_ * kSpreadsSeeds,
-                        static_cast<std::uint64_t>(gpc));
+                        static_cast<std::uint64_t>(gpc_of_place(place)));
     return gap_ + static_cast<Picoseconds>(random.uniform() * static_cast<double>(start_jitter_));
+}
+
+// A GPC's CTAs that follow others start one after the other, also where the dispatcher has heard of their
+// places together (traces/h200/triton_schedules*.csv).
+Picoseconds Dispatcher::in_turn(Picoseconds time, std::int32_t place) {
+    Picoseconds& free_from = next_start_[static_cast<std::size_t>(gpc_of_place(place))];
+    time = std::max(time, free_from);
+    free_from = time + interval_;
+    return time;
 }
 
 // What the place has drawn, or the next one.

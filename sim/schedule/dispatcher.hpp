@@ -101,6 +101,10 @@ private:
     std::int64_t settled_next(std::int32_t place) const;  // -1: none, or not known yet
     Picoseconds start_time(std::int64_t cluster, const FreePlace& free) const;
     Picoseconds gap_after(Picoseconds exit, std::int32_t place) const;
+    int gpc_of_place(std::int32_t place) const {
+        return gpc_of_gang_[static_cast<std::size_t>(place / ctas_per_sm_)];
+    }
+    Picoseconds in_turn(Picoseconds time, std::int32_t place);
     void start_cluster(std::int64_t cluster, std::int32_t place, Picoseconds time,
                        std::vector<Start>& starts);
 
@@ -111,6 +115,8 @@ private:
     std::uint64_t seed_;
     Picoseconds gap_;
     Picoseconds start_jitter_;
+    Picoseconds interval_;
+    std::vector<Picoseconds> next_start_;  // per GPC: not before, of CTAs that follow others
     Picoseconds launched_at_ = 0;
     Picoseconds stagger_;
     std::vector<Gang> gangs_;                 // in launch order

@@ -147,7 +147,9 @@ TEST_CASE("A CTA's loads leave by turns early and late, in the model half as muc
         const Spread predicted = spread_of(predicted_times(machine, k), machine);
         INFO("k=" << k << ": recorded " << recorded.walk << " and " << recorded.jitter << " ns, predicted "
                   << predicted.walk << " and " << predicted.jitter);
-        CHECK(std::abs(predicted.walk / recorded.walk - 1) <= 0.2);
+        // The recorded tiles are stamped, which parts them, too (tests/recorded/paces.cpp).
+        CHECK(predicted.walk >= 0.55 * recorded.walk);
+        CHECK(predicted.walk <= 1.1 * recorded.walk);
         // 69 to 96 ns. A handshake_jitter of 400 cycles would be as much; then boxes of the GEMMs recorded
         // beside find 3 % less in flight than was counted.
         CHECK(predicted.jitter >= 0.45 * recorded.jitter);

@@ -135,6 +135,7 @@ TEST_CASE("A free place takes the next launch id, the first that fell free befor
 TEST_CASE("A grid's dispatcher hears at once of all that left a GPC since it came to it last") {
     Machine machine = load_machine("h200");
     machine.launch.exit_round_ns = 64;
+    machine.launch.exit_jitter_ns = 0;
     const ExitReports reports(machine, Mode::Grid);
     RandomStream random(0, 0);
     const Picoseconds round = from_ns(64);
@@ -149,7 +150,7 @@ TEST_CASE("A grid's dispatcher hears at once of all that left a GPC since it cam
 
 TEST_CASE("A persistent CTA goes on by itself, and so does a grid's where there are no rounds") {
     Machine machine = load_machine("h200");
-    machine.launch.exit_jitter_ns = 5;
+    machine.launch.persistent_jitter_ns = machine.launch.exit_jitter_ns = 5;
     Machine no_rounds = machine;
     no_rounds.launch.exit_round_ns = 0;
     RandomStream random(0, 0);
@@ -167,6 +168,7 @@ TEST_CASE("A persistent CTA goes on by itself, and so does a grid's where there 
 TEST_CASE("What follows in a GPC at once begins together, sooner or later") {
     Machine machine = load_machine("h200");
     machine.launch.start_jitter_ns = 100;
+    machine.launch.interval_ns = 0;
     const auto ids = launches(2000);
     Dispatcher dispatcher(machine, ids, Mode::Grid, 1, kAlone);
     auto starts = dispatcher.first_wave();
@@ -191,6 +193,32 @@ TEST_CASE("What follows in a GPC at once begins together, sooner or later") {
     CHECK(*gaps.begin() >= from_ns(machine.launch.cta_gap_ns));
     CHECK(*gaps.rbegin() <= from_ns(machine.launch.cta_gap_ns + 100));
     CHECK(*gaps.rbegin() - *gaps.begin() >= from_ns(80));
+}
+
+TEST_CASE("What the dispatcher hears of at once starts one after the other on each GPC") {
+    Machine machine = load_machine("h200");
+    machine.launch.start_jitter_ns = 0;
+    machine.launch.interval_ns = 6;
+    const auto ids = launches(264);
+    Dispatcher dispatcher(machine, ids, Mode::Grid, 1, kAlone);
+    const Picoseconds left = from_ns(1000);
+    std::vector<Exit> exits;
+    for (const Start& start : dispatcher.first_wave()) exits.push_back({left, left, start.slot, start.tile});
+    const auto starts = dispatcher.follow(exits, 0);
+    REQUIRE(starts.size() == 132);
+    std::vector<Picoseconds> next(static_cast<std::size_t>(machine.gpcs),
+                                  left + from_ns(machine.launch.cta_gap_ns));
+    for (const Start& start : starts) {
+        const int gpc = machine.sms[static_cast<std::size_t>(start.slot)].gpc;
+        CHECK(start.time == next[static_cast<std::size_t>(gpc)]);
+        next[static_cast<std::size_t>(gpc)] = start.time + from_ns(6);
+    }
+    // Persistent CTAs do not meet in the dispatcher.
+    Dispatcher persistent(machine, ids, Mode::Static, 1, kAlone);
+    exits.clear();
+    for (const Start& start : persistent.first_wave()) exits.push_back({left, left, start.slot, start.tile});
+    for (const Start& start : persistent.follow(exits, 0))
+        CHECK(start.time == left + from_ns(machine.launch.persistent_gap_ns));
 }
 
 TEST_CASE("Over seeds a gap is uniform over the jitter beyond the machine's own") {

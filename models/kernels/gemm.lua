@@ -119,11 +119,12 @@ function kernel(p, gpu)
         -- 100 of the 700 do not depend on the tile, but with 100 more misses are off (5.5 for 5.0 %).
         epilogue_ns = specialized and 900 or 200 + 500 * bm * bn // (p.warps * 32 * 128),
         -- Tiles of two warpgroups of the warp-specialized kernel part where a CTA goes on to the next one, by as much with 16 steps as
-        -- with 256: static ones by 69 to 96 ns where their ends are stamped (gemm_schedules*.csv), but such launches merge less than
-        -- those without stamps, whose sectors 50 fits (of 30, 50 and 70, live_groups.csv). CTAs of a grid start with another one of
-        -- their GPC, to the tick of the clock, as often as CTAs of one warpgroup (53 in 100). Tiles of one do not part: 85 in 100 end
-        -- with another, of Triton's that share a box of B 97, in a grid or a loop (triton_schedules*.csv).
-        epilogue_jitter_ns = specialized and p.warps > 4 and (p.mode == "grid" and 20 or p.mode == "static" and 50 or 70) or 0,
+        -- with 256: by 69 to 96 ns where their ends are stamped (gemm_schedules*.csv). But static launches under their stamped schedule
+        -- merge less than those without stamps, whose sectors 50 fits, of 30, 50 and 70, and dynamic ones' 70 (live_groups.csv). CTAs of a
+        -- grid start within a tick of another one of their GPC as often as those of one warpgroup do (53 in 100, stamped), with 20 in 42.
+        -- Tiles of one do not part: 85 in 100 end with another, of Triton's that share a box of B 97, in a grid or a loop
+        -- (triton_schedules*.csv).
+        epilogue_jitter_ns = specialized and p.warps > 4 and ({grid = 20, static = 50, dynamic = 70})[p.mode] or 0,
         epilogue_overlaps = p.mode ~= "grid" and specialized,
         store_buffer = c_buffers,
         program = function(tm, tn)

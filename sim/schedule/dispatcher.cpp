@@ -271,8 +271,8 @@ Picoseconds Dispatcher::start_time(std::int64_t cluster, const FreePlace& free) 
     return free.time + free.gap;
 }
 
-// From an exit to the next start. What follows in a GPC at once begins together, sooner or later
-// (traces/h200/gemm_schedules*.csv).
+// From an exit to the next start, but for its turn (in_turn). What follows in a GPC at once is sooner or
+// later together (traces/h200/triton_schedules*.csv).
 Picoseconds Dispatcher::gap_after(Picoseconds exit, std::int32_t place) const {
     if (start_jitter_ == 0) return gap_;
     // What leaves a GPC at one moment draws alike.

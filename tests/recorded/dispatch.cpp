@@ -246,7 +246,7 @@ TEST_CASE("From a CTA's end to the next one's first instruction it takes what Tr
     CHECK(std::sqrt(uniform) == Approx(std::sqrt(squares - sum * sum)).margin(6));
 }
 
-TEST_CASE("A grid\'s CTAs start one after the other on a GPC") {
+TEST_CASE("A grid's CTAs start one after the other on a GPC") {
     const Machine machine = load_machine("h200");
     const auto& launch = machine.launch;
     for (const auto& [file, run] : {std::pair{"triton_schedules.csv", "group_m:8_grid"},

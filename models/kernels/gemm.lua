@@ -65,6 +65,11 @@ function kernel(p, gpu)
     local A = tensor("A", a_by_m and {m, k} or {k, m}, p.dtype)
     local B = tensor("B", b_by_n and {n, k} or {k, n}, p.dtype)
     local C = tensor("C", {m, n}, "bf16")
+    -- The specialized kernel's producer takes 66 cycles a box that it asks for, each of 64 elements at most along the operand's inner
+    -- axis, and 97 for a step's barriers (producer.csv). Beside MMAs it is slower: steps of 64x64 tiles take 296 cycles and of 64x128
+    -- 338, however many stages there are (warm_gemm.csv). Those of larger tiles are bound by their math, or by their lines.
+    local interval = 97 + 66 * ((a_by_m and 1 or cdiv(bm, 64)) + (b_by_n and 1 or cdiv(bn, 64)))
+    if bm * bn <= 64 * 128 then interval = interval - 17 + 0.66 * (bm + bn) end
     local tiles_m, tiles_n, steps = cdiv(m, bm), cdiv(n, bn), cdiv(k, bk)
     local along, across, tile = {0, bk}, {bk, 0}, {bm, bn}
 
@@ -96,6 +101,7 @@ function kernel(p, gpu)
         -- They leave early or late, anew for each step: with hits alone 0.45 of what is asked for merges, where of loads in step 0.57
         -- would (triton_rounds.csv). Each by itself, tiles of 64x256 would have 60, 128x128 115 with four warps and 150 with eight.
         release_jitter_cycles = specialized and 0 or 80,
+        load_interval_cycles = specialized and interval or 0,
         step_gap_cycles = waits and 315 or 0,
         -- Triton's tile counter is an atomic that acquires and releases; in a cluster the producer and each four math
         -- warps fence (lookups that neither read nor write, traces/h200).

@@ -129,6 +129,7 @@ struct Kernel {
     std::int64_t store_buffer_bytes = 0;
     double release_cycles = 0;         // of a step's loop, beyond the machine's latency.release
     double release_jitter_cycles = 0;  // within which that is uniform, anew for each step
+    double load_interval_cycles = 0;   // from a step's loads to a CTA's next ones, at least
     // Each step waits for the math of the one before, and can begin that long after its end; 0: a step is
     // issued while the one before computes.
     double step_gap_cycles = 0;

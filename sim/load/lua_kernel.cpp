@@ -38,6 +38,7 @@ const std::vector<std::string> kKernelFields{"title",
                                              "store_buffer",
                                              "release_cycles",
                                              "release_jitter_cycles",
+                                             "load_interval_cycles",
                                              "step_gap_cycles",
                                              "math_jitter_cycles",
                                              "pace_spread",
@@ -59,8 +60,8 @@ constexpr double kMostWork = 1e18;
 // H200's Triton GEMM (traces/h200/gemm.csv, fitted to the time of a CTA against K).
 constexpr double kPrologueNs = 600;
 constexpr double kEpilogueNs = 700;
-// Both are a microsecond or so. Time in which nothing happens is simulated window by window: a second of
-// it takes a minute, for each wave.
+// Both are a microsecond or so, and what a step takes beside its math is less. Time in which nothing happens
+// is simulated window by window: a second of it takes a minute, for each wave.
 constexpr double kMostNsOfTile = 1e6;
 
 std::string type_name(lua_State* lua, int index) {
@@ -226,6 +227,10 @@ double LuaKernel::number_field(lua_State* lua, int index, const char* key, doubl
     return number_field(lua, index, key, fallback, 1e9, "1e9");
 }
 
+double LuaKernel::cycles_field(lua_State* lua, int index, const char* key) const {
+    return number_field(lua, index, key, 0, kMostNsOfTile, "1e6 cycles");
+}
+
 double LuaKernel::time_field(lua_State* lua, int index, const char* key, double fallback) const {
     return number_field(lua, index, key, fallback, kMostNsOfTile, "1e6 ns (1 ms)");
 }
@@ -352,15 +357,16 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     kernel.epilogue_jitter_ns = time_field(lua, index, "epilogue_jitter_ns", 0);
     kernel.epilogue_overlaps = flag_field(lua, index, "epilogue_overlaps");
     kernel.store_buffer_bytes = whole_field(lua, index, "store_buffer", 0, 0, std::int64_t{1} << 40);
-    kernel.release_cycles = number_field(lua, index, "release_cycles", 0);
-    kernel.release_jitter_cycles = number_field(lua, index, "release_jitter_cycles", 0);
+    kernel.release_cycles = cycles_field(lua, index, "release_cycles");
+    kernel.release_jitter_cycles = cycles_field(lua, index, "release_jitter_cycles");
     if (kernel.release_jitter_cycles > 2 * kernel.release_cycles)
         fail(
             "kernel(): release_jitter_cycles must be at most twice release_cycles: loads would leave before "
             "the math");
-    kernel.step_gap_cycles = number_field(lua, index, "step_gap_cycles", 0);
-    kernel.math_jitter_cycles = number_field(lua, index, "math_jitter_cycles", 0);
-    kernel.pace_spread = number_field(lua, index, "pace_spread", 0);
+    kernel.load_interval_cycles = cycles_field(lua, index, "load_interval_cycles");
+    kernel.step_gap_cycles = cycles_field(lua, index, "step_gap_cycles");
+    kernel.math_jitter_cycles = cycles_field(lua, index, "math_jitter_cycles");
+    kernel.pace_spread = number_field(lua, index, "pace_spread", 0, 1, "1");
     kernel.fences_per_tile = number_field(lua, index, "fences_per_tile", 0);
     kernel.fences_per_cta = number_field(lua, index, "fences_per_cta", 0);
 

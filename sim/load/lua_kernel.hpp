@@ -57,6 +57,7 @@ private:
     double number_field(lua_State* lua, int index, const char* key, double fallback, double most,
                         const char* limit) const;
     double number_field(lua_State* lua, int index, const char* key, double fallback) const;
+    double cycles_field(lua_State* lua, int index, const char* key) const;
     double time_field(lua_State* lua, int index, const char* key, double fallback) const;
     bool flag_field(lua_State* lua, int index, const char* key) const;  // absent: false
     std::string text_field(lua_State* lua, int index, const char* key, const std::string& fallback) const;

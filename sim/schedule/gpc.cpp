@@ -102,7 +102,7 @@ void Gpc::on_announced(Picoseconds now, std::int32_t index) {
     for (ProgramCursor* cursor : {&s.load, &s.math, &s.done, &s.refill})
         enter_next_tile(work_, s.tiles, *cursor);
     release_if_due(now, index);
-    while (wants_more_loads(s)) want_loads(now, index);
+    load_more(now, index);
 }
 
 // All of the tile's loads have left, and what comes next is not known.
@@ -139,6 +139,10 @@ void Gpc::run_until(Picoseconds end) {
                 break;
             case Kind::Announce:
                 on_announced(now, action.slot);
+                break;
+            case Kind::Load:
+                slot(action.slot).asks_later = false;
+                load_more(now, action.slot);
                 break;
             case Kind::StageReady:
                 try_issue(now, action.slot);
@@ -202,7 +206,7 @@ void Gpc::begin(Picoseconds now, std::int32_t index) {
         s.permitted =
             kernel_.pipeline == Pipeline::WarpSpecialized ? kernel_.stages : std::max(kernel_.stages - 1, 1);
     }
-    while (wants_more_loads(s)) want_loads(now, index);
+    load_more(now, index);
     try_issue(now, index);
 }
 
@@ -262,7 +266,7 @@ void Gpc::on_release(Picoseconds now, std::int32_t index) {
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {
         refill(now, index);
     } else {
-        permit_load(now, index);
+        permit_load(now, now, index);
     }
     try_issue(now, index);
 }
@@ -272,7 +276,7 @@ void Gpc::refill(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const std::int64_t in_flight = kernel_.stages > 1 ? 1 : 0;
     for (; s.refill.step + in_flight < s.released; advance(work_, s.tiles, s.refill)) {
-        if (has_math(phase_of(s.refill))) permit_load(now + handshake(), index);
+        if (has_math(phase_of(s.refill))) permit_load(now, now + handshake(), index);
     }
 }
 
@@ -324,26 +328,36 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
              index);
     }
     if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase))
-        permit_load(now + release() + cycles(machine_.latency.handshake_cycles), index);
+        permit_load(now, now + release() + cycles(machine_.latency.handshake_cycles), index);
     release_if_due(now, index);
 }
 
-// One more stage is free in this CTA.
-void Gpc::permit_load(Picoseconds now, std::int32_t index) {
+// One more stage is free in this CTA, from `free_from` on.
+void Gpc::permit_load(Picoseconds now, Picoseconds free_from, std::int32_t index) {
     Slot& s = slot(index);
+    s.stages[static_cast<std::size_t>(s.permitted % kernel_.stages)].free_from = free_from;
     ++s.permitted;
-    if (wants_more_loads(s)) want_loads(now, index);
+    load_more(now, index);
 }
 
-// A step's stage is free in this CTA from then on. A multicast lands in the whole cluster, so its loads leave
-// when the stage is free in all of it.
-void Gpc::want_loads(Picoseconds free_from, std::int32_t index) {
+// Into all stages that are free, when the thread that asks has time for it.
+void Gpc::load_more(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    while (wants_more_loads(s) && s.asks_from <= now) want_loads(now, index);
+    if (s.asks_later || !wants_more_loads(s)) return;
+    s.asks_later = true;
+    push(s.asks_from, Kind::Load, index);
+}
+
+// The next step's stage is free in this CTA, or will be when that is known. A multicast lands in the whole
+// cluster, so its loads leave when the stage is free in all of it.
+void Gpc::want_loads(Picoseconds now, std::int32_t index) {
     Slot& own = slot(index);
-    own.stages[static_cast<std::size_t>((own.load.step + own.loads_due) % kernel_.stages)].free_from =
-        free_from;
+    Stage& next = own.stages[static_cast<std::size_t>((own.load.step + own.loads_due) % kernel_.stages)];
+    next.free_from = std::max(next.free_from, now);
     ++own.loads_due;
     bool all = true;
-    Picoseconds leave = free_from;
+    Picoseconds leave = next.free_from;
     std::int32_t last = index;
     for_each_member(index, [&](std::int32_t member) {
         const Slot& s = slot(member);

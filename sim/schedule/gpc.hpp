@@ -103,7 +103,7 @@ public:
     std::vector<BoxIssue>& issued() { return issued_; }
 
 private:
-    enum class Kind : std::uint8_t { Answer, Begin, Announce, StageReady, Release, MathDone, Exit };
+    enum class Kind : std::uint8_t { Answer, Begin, Announce, Load, StageReady, Release, MathDone, Exit };
 
     struct Action {
         Kind kind;
@@ -161,6 +161,8 @@ private:
         ClusterPlace cluster;
         // Lines of boxes none of which is simulated: the next simulated ones take their turns at the port.
         float uncharged = 0;
+        Picoseconds asks_from = 0;    // for the next step's boxes
+        bool asks_later = false;      // an event for that is on its way
         int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on
         std::int64_t released = 0;    // steps whose successors have been told so
@@ -189,8 +191,9 @@ private:
     void start_math(Picoseconds now, int sm);
     void on_math_done(Picoseconds now, std::int32_t index);
     void retire(Picoseconds now, std::int32_t index);
-    void permit_load(Picoseconds now, std::int32_t index);
-    void want_loads(Picoseconds free_from, std::int32_t index);
+    void permit_load(Picoseconds now, Picoseconds free_from, std::int32_t index);
+    void load_more(Picoseconds now, std::int32_t index);
+    void want_loads(Picoseconds now, std::int32_t index);
     void open_stage(Picoseconds now, std::int32_t index);
     void issue_loads(Picoseconds now, std::int32_t index);
     void close_stage(Picoseconds now, std::int32_t index);

@@ -20,7 +20,9 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
     const auto ring = static_cast<std::int32_t>(ring_of(s.load));
     const int sm = sm_of(index);
     LoadEngine& engine = sm_state_[static_cast<std::size_t>(sm)].engine;
-    Picoseconds start = engine.begin_load(now);
+    const Picoseconds asked = std::max(now, s.asks_from);
+    s.asks_from = asked + cycles(kernel_.load_interval_cycles);
+    Picoseconds start = engine.begin_load(asked);
     for (std::int32_t walk : work_.loads(phase_of(s.load))) {
         const BoxWalk& box = work_.walk(walk);
         const WalkLines& lines = work_.lines(walk);

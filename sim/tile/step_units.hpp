@@ -51,10 +51,11 @@ private:
 };
 
 // Does a CTA meet others at the ports and in the L2 only, and do its own math's steps alone set its loads
-// free? Others meet at the tensor cores, in a cluster, or as producers at their consumers.
+// free? Others meet at the tensor cores, in a cluster, or as producers at their consumers, or have a thread
+// that asks for boxes no faster than it can.
 inline bool ctas_are_alone(const Kernel& kernel, int ctas_per_sm) {
     return ctas_per_sm == 1 && kernel.ctas_of_cluster() == 1 && kernel.pipeline == Pipeline::Multistage &&
-           kernel.stages > 1;
+           kernel.stages > 1 && kernel.load_interval_cycles <= 0;
 }
 
 // Steps by which a CTA's loads run ahead of what sets their stage free: see Gpc.

@@ -47,6 +47,7 @@ void TileSms::set_cycle(double picoseconds) {
         refill_ += cycles(machine_.latency.handshake_cycles);
         refill_jitter_ = machine_.latency.handshake_jitter_cycles;
     }
+    load_interval_ = cycles(kernel_.load_interval_cycles);
     load_issue_ = cycles(machine_.latency.load_issue_cycles);
 }
 
@@ -298,9 +299,7 @@ void TileSms::want_loads(Picoseconds now, std::int32_t index) {
     if (std::has_single_bit(own.cluster.members)) {
         // Put to the L2 in the order in which they will be there, not in that in which they leave.
         if (own.loading || !may_load(own, own.load)) return;
-        own.loading = true;
-        wheel_.push(now + sm_of(own).own_way, {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Load});
-        return;
+        return load_at(now, index);
     }
     while (may_load(own, own.due)) {
         stage_free(index, stage_of(own.due)) = leaves(index, own.due.in_lead);
@@ -309,10 +308,17 @@ void TileSms::want_loads(Picoseconds now, std::int32_t index) {
     }
 }
 
+void TileSms::load_at(Picoseconds at, std::int32_t index) {
+    Slot& s = slot(index);
+    s.loading = true;
+    wheel_.push(at + sm_of(s).own_way, {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Load});
+}
+
 void TileSms::on_load(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     s.loading = false;
     while (may_load(s, s.load)) {
+        if (s.asks_from > now) return load_at(s.asks_from, index);
         const std::size_t number = stage_of(s.load);
         const Picoseconds leave = leaves(index, s.load.in_lead);
         stage(index, number) = {leave, 0};
@@ -349,7 +355,9 @@ void TileSms::issue_loads(Picoseconds now, Picoseconds leave, std::int32_t index
     const Cursor step = s.load;
     const std::size_t ring = stage_of(step);
     const Picoseconds way = load_issue_ + sm.latency - l2_.way_in();
-    Picoseconds start = sm.engine.begin_load(leave);
+    const Picoseconds asked = std::max(leave, s.asks_from);
+    s.asks_from = asked + load_interval_;
+    Picoseconds start = sm.engine.begin_load(asked);
     for (const std::int32_t walk : work_.loads(phase_of(s, step))) {
         const Box& box = boxes_.box(walk, step.in_phase);
         const BoxPace& pace = paces_.of(box.shape);

@@ -69,8 +69,9 @@ private:
         Cursor refill;           // warp-specialized: next step whose stage is to be freed
         ClusterPlace cluster;
         bool permitted = false;
-        bool loading = false;    // an event for the next loads is on its way
-        bool scheduled = false;  // an event for the next step's issue is on its way
+        bool loading = false;       // an event for the next loads is on its way
+        Picoseconds asks_from = 0;  // for the next step's boxes
+        bool scheduled = false;     // an event for the next step's issue is on its way
         std::int32_t tile = -1;
         Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps
         double pace = 1;                 // what its math takes of the mean
@@ -89,6 +90,7 @@ private:
     };
 
     void begin(Picoseconds now, std::int32_t index);
+    void load_at(Picoseconds at, std::int32_t index);
     void on_load(Picoseconds now, std::int32_t index);
     void on_landed(Picoseconds now, std::int32_t index, std::size_t number);
     void on_issue(Picoseconds now, std::int32_t index);
@@ -159,10 +161,11 @@ private:
     const std::int32_t lead_;
     const bool one_event_;  // a step: in clusters
     const bool stages_are_power_of_two_;
-    Picoseconds release_ = 0;     // from a step's math to the CTA's going on
-    Picoseconds refill_ = 0;      // and to the loads into its stage, in the mean
-    double refill_jitter_ = 0;    // within which that is uniform, cycles
-    Picoseconds load_issue_ = 0;  // from a box's issue to its first line on the wire
+    Picoseconds release_ = 0;        // from a step's math to the CTA's going on
+    Picoseconds refill_ = 0;         // and to the loads into its stage, in the mean
+    double refill_jitter_ = 0;       // within which that is uniform, cycles
+    Picoseconds load_interval_ = 0;  // from a step's loads to a CTA's next ones, at least
+    Picoseconds load_issue_ = 0;     // from a box's issue to its first line on the wire
     std::vector<SmState> sms_;
     std::vector<Slot> slots_;              // SM * CTAs per SM + slot
     std::vector<Stage> ring_;              // slot * stages + stage

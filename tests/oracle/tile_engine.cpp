@@ -195,6 +195,23 @@ TEST_CASE("By tiles, too, a launch behind another one has a clock of its own") {
     }
 }
 
+TEST_CASE("By tiles, too, a thread asks for a step's boxes an interval after the last step's") {
+    const Machine machine = load_machine("h200");
+    for (const char* pipeline : {"pipeline=warp_specialized", "pipeline=multistage"}) {
+        INFO(pipeline);
+        // Steps whose math takes 128 cycles, all of whose loads hit and have stages to go to.
+        const auto time_of = [&](const char* k) {
+            Kernel kernel = test::gemm({"m=64", "n=64", k, "bm=64", "bn=64", "stages=12", pipeline}, machine);
+            kernel.load_interval_cycles = 700;
+            RunOptions options;
+            options.warm_l2 = true;
+            const SimulationResult result = by_tile(machine, kernel, test::in_order(kernel), options);
+            return result.sm_cycles * static_cast<double>(machine.sms.size());  // of the one that has a CTA
+        };
+        CHECK(time_of("k=8192") - time_of("k=4096") == Approx(64.0 * 700).epsilon(0.01));
+    }
+}
+
 TEST_CASE("The tile engine gives the same result on any number of threads, and another for another seed") {
     const Machine machine = load_machine("h200");
     const Kernel kernel = test::gemm({"m=2048", "n=2048", "k=1024"}, machine);

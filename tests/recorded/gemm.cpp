@@ -107,6 +107,24 @@ TEST_CASE("A loop that waits for its MMAs loads when two warpgroups have met beh
     }
 }
 
+TEST_CASE("The producer of large tiles takes as long to ask for a step's boxes as one without math does") {
+    // Boxes of 64 elements at most along an operand's inner axis: of a 128 x 128 x 64 tile one of A and one
+    // of B, which is K-major, or two. Short ones, so that it is not their lines that take the time.
+    const Machine machine = load_machine("h200");
+    const auto interval = [&](const std::string& layout, const std::string& pipeline) {
+        return load_kernel("gemm", {"layout=" + layout, "pipeline=" + pipeline}, &machine)
+            .load_interval_cycles;
+    };
+    const auto step = [](const std::string& boxes) {
+        const test::Cells cells{{"ctas", "1"}, {"boxes", boxes}, {"rows_a", "8"}};
+        return test::recorded_rows("producer.csv", cells).front()["step"];
+    };
+    CHECK(interval("tn", "warp_specialized") == Approx(step("2")).epsilon(0.02));
+    CHECK(interval("nt", "warp_specialized") == Approx(step("4")).epsilon(0.02));
+    CHECK(interval("tt", "warp_specialized") == Approx((step("2") + step("4")) / 2).epsilon(0.02));
+    CHECK(interval("tn", "multistage") == 0);
+}
+
 TEST_CASE("A loop that waits for its MMAs does not load while it computes, with two stages") {
     // 128 x 256 tiles of eight warps in a grid launch: a step takes 2400 cycles with two stages, 1430 with
     // three, 1024 of math. Loads that left when the MMAs are handed over took 30 % off the first launch's

@@ -52,7 +52,8 @@ Kernel kernel_of(const test::RecordedCells& row, const Machine& machine, const R
 Counted predicted(const test::RecordedCells& row, const Machine& machine, const Kernel& kernel) {
     const NamedOrder order = test::order_of(row.text("order"), kernel, machine);
     PredictOptions options;
-    options.sample = 4;
+    options.sample = 8;
+    options.seeds = 4;  // what merges of 256 x 128 tiles differs by a tenth of what is asked for from run to run
     options.warm_l2 = true;
     TbbExecutor executor(2);
     const Prediction prediction = predict(machine, kernel, order, options, executor);
@@ -103,6 +104,26 @@ TEST_CASE("Hits merge as they do on the GPU, and a step takes as many cycles") {
                   Approx(s.recorded.sectors / asked).margin(shape.stages == "3" ? 0.12 : 0.09));
             CHECK(s.predicted.cycles == Approx(s.recorded.cycles).epsilon(0.08));
         }
+    }
+}
+
+// Where no port is full. In row_major 64 x 128 tiles merge less on the GPU than here, and fill those of the
+// L2: a step takes 453 cycles.
+TEST_CASE("With stages to spare a step takes what the thread that asks for its boxes takes") {
+    if (test::left_to_plain_builds()) return;
+    struct Shape {
+        std::string bn, order;
+        double math;  // cycles
+    };
+    for (const Shape& shape :
+         {Shape{"64", "row_major", 128}, Shape{"128", "column_major", 256}, Shape{"128", "group_m:4", 256}}) {
+        INFO("64 x " << shape.bn << ", " << shape.order);
+        const Steps s =
+            steps(kOurs, {{"bm", "64"}, {"bn", shape.bn}, {"stages", "8"}, {"order", shape.order}});
+        INFO("recorded " << s.recorded.cycles / 32 << " cycles a step, predicted "
+                         << s.predicted.cycles / 32);
+        CHECK(s.recorded.cycles / 32 > 1.3 * shape.math);
+        CHECK(s.predicted.cycles == Approx(s.recorded.cycles).epsilon(0.02));
     }
 }
 

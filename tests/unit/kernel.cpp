@@ -403,8 +403,12 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
     check(kernel_text("epilogue_jitter_ns = 2e6"), "epilogue_jitter_ns is 2000000.0; it must be a number");
     check(kernel_text("release_cycles = 60, release_jitter_cycles = 121"),
           "release_jitter_cycles must be at most twice release_cycles");
-    check(kernel_text("step_gap_cycles = -1"), "step_gap_cycles is -1; it must be a number from 0 to 1e9");
+    check(kernel_text("step_gap_cycles = -1"),
+          "step_gap_cycles is -1; it must be a number from 0 to 1e6 cycles");
+    check(kernel_text("load_interval_cycles = 2e6"),
+          "load_interval_cycles is 2000000.0; it must be a number");
     check(kernel_text("pace_spread = -0.1"), "pace_spread is -0.1; it must be a number from 0");
+    check(kernel_text("pace_spread = 1.5"), "pace_spread is 1.5; it must be a number from 0 to 1");
     check(kernel_text("fences_per_tile = 0/0"), "; it must be a number from 0");
     check(kernel_text("fences_per_cta = 'one'"), "fences_per_cta is string; it must be a number from 0");
     check(kernel_text("epilogue_overlaps = 1"), "epilogue_overlaps must be true or false");

@@ -229,6 +229,29 @@ TEST_CASE("A loop that waits for its math begins a step a gap after it, and load
     CHECK(run(machine, kernel, {0}, lanes(1)).time == from_ns(10 * (kFirstLineNs + 10) + 9 * 30));
 }
 
+TEST_CASE("A thread asks for a step's boxes an interval after the last step's, at the earliest") {
+    // Stages are free long before: a line is there 170 ns after it was asked for.
+    const Machine machine = load_machine("tiny");
+    for (const Pipeline pipeline : {Pipeline::Multistage, Pipeline::WarpSpecialized}) {
+        Kernel kernel = test::one_cta(20, 10, 4, 0, 2);  // even lines: near
+        kernel.pipeline = pipeline;
+        kernel.load_interval_cycles = 400;
+        CHECK(run(machine, kernel, {0}, lanes(1)).time == from_ns(19 * 400 + kFirstLineNs + 10));
+        // Two CTAs on each of the four SMs have a thread each, or it would take 400 ns more. Their lines come
+        // a moment later than those of one alone, which find the ports empty.
+        kernel.grid = {8, 1};
+        kernel.programs.resize(8, kernel.programs[0]);
+        const auto eight = run(machine, kernel, test::in_order(kernel), lanes(1), 2);
+        CHECK(static_cast<double>(eight.time) / kPsPerNs == Approx(19 * 400 + kFirstLineNs + 10).margin(60));
+        // What takes longer than that is not held up.
+        kernel = test::one_cta(20, 500, 3);
+        kernel.pipeline = pipeline;
+        kernel.load_interval_cycles = 400;
+        CHECK(static_cast<double>(run(machine, kernel, {0}, lanes(1)).time) / kPsPerNs ==
+              Approx(kFirstLineNs + 20 * 500).margin(0.01));
+    }
+}
+
 TEST_CASE("How long the producer takes to hear of a stage is uniform about its mean, step by step") {
     // As above: the last load waits for eight of them one after the other, so that the sum of as many shows.
     Machine machine = load_machine("tiny");

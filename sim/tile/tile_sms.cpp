@@ -121,7 +121,7 @@ void TileSms::begin(Picoseconds now, std::int32_t index) {
 // One of a stage's boxes will be at its GPC at a time that is known.
 void TileSms::add_box(std::int32_t index, std::size_t number, const TileL2::Coming& box) {
     Stage& to = stage(index, number);
-    TileL2::Coming* first = &coming(index, number);
+    TileL2::Coming* first = coming(index, number);
     TileL2::Coming* place = first + to.boxes++;
     for (; place > first && place[-1].at > box.at; --place) place[0] = place[-1];
     *place = box;
@@ -150,7 +150,7 @@ void TileSms::on_landed(Picoseconds now, std::int32_t index, std::size_t number)
 void TileSms::pass_ports(std::int32_t index, std::size_t number) {
     Stage& of = stage(index, number);
     SmState& sm = sm_of(slot(index));
-    const TileL2::Coming* box = &coming(index, number);
+    const TileL2::Coming* box = coming(index, number);
     for (; of.boxes > 0; --of.boxes, ++box) {
         const BoxPace& pace = paces_.of(box->shape);
         const Picoseconds at = l2_.settled(*box);

@@ -143,9 +143,11 @@ private:
     Stage& stage(std::int32_t index, std::size_t number) {
         return ring_[static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number];
     }
-    TileL2::Coming& coming(std::int32_t index, std::size_t number) {
-        return coming_[(static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number) *
-                       most_boxes_];
+    // The first of a stage's boxes; a pointer, since a kernel that only stores has room for none.
+    TileL2::Coming* coming(std::int32_t index, std::size_t number) {
+        const std::size_t stage =
+            static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number;
+        return coming_.data() + stage * most_boxes_;
     }
     Picoseconds& stage_free(std::int32_t index, std::size_t number) {
         return stage_free_[static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number];

@@ -3,10 +3,10 @@
 // (its README says what the columns are). Each CTA has a ring of stages, a thread that fills them with boxes
 // that the L2 has, and another one that gives them back at once: the loop of a warp-specialized GEMM, without
 // its math.
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <vector>
 
 #include <cuda.h>
 
@@ -65,10 +65,11 @@ __device__ void ask(const Loop& loop, Barriers& barriers, std::uint32_t buffers)
         if (step == kSettled) begin = clock64();
         long long last = Stamped ? clock64() : 0;
         const auto stamp = [&](int piece) {
-            if (!Stamped) return;
-            const long long now = clock64();
-            if (step >= kSettled) total[piece] += now - last;
-            last = now;
+            if constexpr (Stamped) {
+                const long long now = clock64();
+                if (step >= kSettled) total[piece] += now - last;
+                last = now;
+            }
         };
         const std::uint32_t full = hopper::shared_address(&barriers.full[ring.stage]);
         hopper::barrier_wait(hopper::shared_address(&barriers.empty[ring.stage]), ring.parity ^ 1);

@@ -80,13 +80,15 @@ check "an interrupted run writes nothing" grep -q precious kept.json
 check "and prints no table" test ! -s out
 check "and says so" grep -q interrupted err
 
-# interrupts SIGNAL ARGS...: half a second after it a command that would run for seconds has ended as one interrupted.
+# interrupts SIGNAL ARGS...: half a second after it a command that would run for seconds has ended as one interrupted,
+# ten under sanitizers, whose program looks less often.
+patience=$([ -z "${SANITIZED:-}" ] && echo 0.5 || echo 10)
 interrupts() {
     local signal=$1
     shift
     checks=$((checks + 1))
     # In the foreground: else timeout signals twice, and the second one ends a command that only looks at the first.
-    timeout --foreground --preserve-status -k 0.5 -s "$signal" 1 "$L2LENS" "$@" >out 2>err
+    timeout --foreground --preserve-status -k "$patience" -s "$signal" 1 "$L2LENS" "$@" >out 2>err
     code=$?
     { [ "$code" -eq 2 ] && grep -q '^l2lens: interrupted$' err && [ ! -s out ]; } || fail "$signal, exit $code: l2lens $*"
 }

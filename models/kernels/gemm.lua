@@ -67,9 +67,10 @@ function kernel(p, gpu)
     local C = tensor("C", {m, n}, "bf16")
     -- The specialized kernel's producer takes 66 cycles a box that it asks for, each of 64 elements at most along the operand's inner
     -- axis, and 97 for a step's barriers (producer.csv). Beside MMAs it is slower: steps of 64x64 tiles take 296 cycles and of 64x128
-    -- 338, however many stages there are (warm_gemm.csv). Those of larger tiles are bound by their math, or by their lines.
-    local interval = 97 + 66 * ((a_by_m and 1 or cdiv(bm, 64)) + (b_by_n and 1 or cdiv(bn, 64)))
-    if bm * bn <= 64 * 128 then interval = interval - 17 + 0.66 * (bm + bn) end
+    -- 338, however many stages there are (warm_gemm.csv), which 80 and 0.66 a row give. Those of larger tiles are bound by their math,
+    -- or by their lines.
+    local boxes = (a_by_m and 1 or cdiv(bm, 64)) + (b_by_n and 1 or cdiv(bn, 64))
+    local interval = 66 * boxes + (bm * bn <= 64 * 128 and 80 + 0.66 * (bm + bn) or 97)
     local tiles_m, tiles_n, steps = cdiv(m, bm), cdiv(n, bn), cdiv(k, bk)
     local along, across, tile = {0, bk}, {bk, 0}, {bm, bn}
 

@@ -62,7 +62,7 @@ constexpr double kPrologueNs = 600;
 constexpr double kEpilogueNs = 700;
 // Both are a microsecond or so, and what a step takes beside its math is less. Time in which nothing happens
 // is simulated window by window: a second of it takes a minute, for each wave.
-constexpr double kMostNsOfTile = 1e6;
+constexpr double kMostOfTile = 1e6;  // ns, or SM cycles
 
 std::string type_name(lua_State* lua, int index) {
     return lua_typename(lua, lua_type(lua, index));
@@ -228,11 +228,11 @@ double LuaKernel::number_field(lua_State* lua, int index, const char* key, doubl
 }
 
 double LuaKernel::cycles_field(lua_State* lua, int index, const char* key) const {
-    return number_field(lua, index, key, 0, kMostNsOfTile, "1e6 cycles");
+    return number_field(lua, index, key, 0, kMostOfTile, "1e6 cycles");
 }
 
 double LuaKernel::time_field(lua_State* lua, int index, const char* key, double fallback) const {
-    return number_field(lua, index, key, fallback, kMostNsOfTile, "1e6 ns (1 ms)");
+    return number_field(lua, index, key, fallback, kMostOfTile, "1e6 ns (1 ms)");
 }
 
 bool LuaKernel::flag_field(lua_State* lua, int index, const char* key) const {

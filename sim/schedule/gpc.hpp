@@ -161,8 +161,8 @@ private:
         ClusterPlace cluster;
         // Lines of boxes none of which is simulated: the next simulated ones take their turns at the port.
         float uncharged = 0;
-        Picoseconds asks_from = 0;    // for the next step's boxes
-        bool asks_later = false;      // an event for that is on its way
+        Picoseconds asks_from = 0;    // the thread that asks has time for the next step's boxes from here on
+        bool asks_later = false;      // an event for them is on its way
         int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on
         std::int64_t released = 0;    // steps whose successors have been told so

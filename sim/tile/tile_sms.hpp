@@ -70,7 +70,7 @@ private:
         ClusterPlace cluster;
         bool permitted = false;
         bool loading = false;       // an event for the next loads is on its way
-        Picoseconds asks_from = 0;  // for the next step's boxes
+        Picoseconds asks_from = 0;  // the thread that asks has time for the next step's boxes from here on
         bool scheduled = false;     // an event for the next step's issue is on its way
         std::int32_t tile = -1;
         Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps

@@ -107,8 +107,8 @@ TEST_CASE("Hits merge as they do on the GPU, and a step takes as many cycles") {
     }
 }
 
-// Where no port is full. In row_major 64 x 128 tiles merge less on the GPU than here, and fill those of the
-// L2: a step takes 453 cycles.
+// But for 64 x 128 tiles in row_major: there they merge less on the GPU than here, and a step takes 453 cycles
+// for a reason that is not known (docs/fidelity.md).
 TEST_CASE("With stages to spare a step takes what the thread that asks for its boxes takes") {
     if (test::left_to_plain_builds()) return;
     struct Shape {

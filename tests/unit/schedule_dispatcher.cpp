@@ -43,6 +43,16 @@ std::vector<Exit> all_leave(const std::vector<Start>& starts, Picoseconds left) 
     return exits;
 }
 
+// An H200 whose grids' dispatcher comes to a GPC every 64 ns, and whose CTAs leave up to `exit_jitter_ns`
+// late.
+constexpr Picoseconds kRound = from_ns(64);
+Machine with_rounds(double exit_jitter_ns) {
+    Machine machine = load_machine("h200");
+    machine.launch.exit_round_ns = 64;
+    machine.launch.exit_jitter_ns = exit_jitter_ns;
+    return machine;
+}
+
 }  // namespace
 
 TEST_CASE("The first wave fills the SMs in the machine's order, a stagger apart") {
@@ -140,33 +150,27 @@ TEST_CASE("A free place takes the next launch id, the first that fell free befor
 }
 
 TEST_CASE("A grid's dispatcher hears at once of all that left a GPC since it came to it last") {
-    Machine machine = load_machine("h200");
-    machine.launch.exit_round_ns = 64;
-    machine.launch.exit_jitter_ns = 0;
+    const Machine machine = with_rounds(0);
     const ExitReports reports(machine, Mode::Grid);
     RandomStream random(0, 0);
-    const Picoseconds round = from_ns(64);
     for (int gpc = 0; gpc < machine.gpcs; ++gpc) {
-        const Picoseconds turn = 10 * round + round * gpc / machine.gpcs;  // the GPCs in turn, once a round
+        const Picoseconds turn = 10 * kRound + kRound * gpc / machine.gpcs;  // the GPCs in turn, once a round
         CHECK(reports.heard(turn, gpc, random) == turn);
-        CHECK(reports.heard(turn + 1, gpc, random) == turn + round);
-        CHECK(reports.heard(turn + round / 2, gpc, random) == turn + round);
-        CHECK(reports.heard(turn + round, gpc, random) == turn + round);
+        CHECK(reports.heard(turn + 1, gpc, random) == turn + kRound);
+        CHECK(reports.heard(turn + kRound / 2, gpc, random) == turn + kRound);
+        CHECK(reports.heard(turn + kRound, gpc, random) == turn + kRound);
     }
 }
 
 TEST_CASE("A grid's CTA that is through just before its GPC's turn may leave just after it") {
-    Machine machine = load_machine("h200");
-    machine.launch.exit_round_ns = 64;
-    machine.launch.exit_jitter_ns = 10;
-    const ExitReports reports(machine, Mode::Grid);
+    const ExitReports reports(with_rounds(10), Mode::Grid);
     RandomStream random(0, 0);
-    const Picoseconds round = from_ns(64), turn = 10 * round;  // of GPC 0
+    const Picoseconds turn = 10 * kRound;  // of GPC 0
     int missed = 0;
     constexpr int kTimes = 1000;
     for (int i = 0; i < kTimes; ++i) {
         const Picoseconds heard = reports.heard(turn - from_ns(4), 0, random);
-        CHECK((heard == turn || heard == turn + round));
+        CHECK((heard == turn || heard == turn + kRound));
         missed += heard == turn ? 0 : 1;
     }
     // By six of ten nanoseconds; of so many times four standard deviations.

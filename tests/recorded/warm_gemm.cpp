@@ -53,7 +53,8 @@ Counted predicted(const test::RecordedCells& row, const Machine& machine, const 
     const NamedOrder order = test::order_of(row.text("order"), kernel, machine);
     PredictOptions options;
     options.sample = 8;
-    options.seeds = 4;  // what merges of 256 x 128 tiles differs by a tenth of what is asked for from run to run
+    options.seeds =
+        4;  // what merges of 256 x 128 tiles differs by a tenth of what is asked for from run to run
     options.warm_l2 = true;
     TbbExecutor executor(2);
     const Prediction prediction = predict(machine, kernel, order, options, executor);
@@ -107,8 +108,8 @@ TEST_CASE("Hits merge as they do on the GPU, and a step takes as many cycles") {
     }
 }
 
-// But for 64 x 128 tiles in row_major: there they merge less on the GPU than here, and a step takes 453 cycles
-// for a reason that is not known (docs/fidelity.md).
+// But for 64 x 128 tiles in row_major: there they merge less on the GPU than here, and a step takes 453
+// cycles for a reason that is not known (docs/fidelity.md).
 TEST_CASE("With stages to spare a step takes what the thread that asks for its boxes takes") {
     if (test::left_to_plain_builds()) return;
     struct Shape {

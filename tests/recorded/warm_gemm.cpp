@@ -53,8 +53,7 @@ Counted predicted(const test::RecordedCells& row, const Machine& machine, const 
     const NamedOrder order = test::order_of(row.text("order"), kernel, machine);
     PredictOptions options;
     options.sample = 8;
-    options.seeds =
-        4;  // what merges of 256 x 128 tiles differs by a tenth of what is asked for from run to run
+    options.seeds = 4;  // of 256 x 128 tiles runs differ by a tenth of what is asked for
     options.warm_l2 = true;
     TbbExecutor executor(2);
     const Prediction prediction = predict(machine, kernel, order, options, executor);

@@ -4,6 +4,7 @@
 //             what the columns are)
 //   pairs     of two lines whose addresses differ in one or two bits: do they share a slice?
 //   members   which of the 256 B granules of a page share the slice of a given one
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -161,7 +162,7 @@ void record_members(const Placement& placement) {
                 items.push_back({from + (first + i) * kGranule + 64, kUnit << i});
             }
             const double sectors = reader.count(items, Share::Each, readers)[0] / readers.participants();
-            const int members = static_cast<int>((sectors - kReference) / kUnit + 0.5);
+            const int members = static_cast<int>(std::lround((sectors - kReference) / kUnit));
             std::printf("%02x", members);
         }
         std::printf("\n");

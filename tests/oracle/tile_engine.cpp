@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tile engine against the line engine, which is its oracle: same traffic asked for, nearly the same
 // traffic made of it.
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -288,6 +289,44 @@ TEST_CASE("The tile engine predicts what the line engine does") {
         CHECK(100 * std::abs(tile.time_ns / line.time_ns - 1) <= c.time_pct);
         // Who asks first, the home's own SMs or the other partition, is a matter of some 50 ns.
         CHECK(ratio("lts__t_sectors_srcunit_ltcfabric_lookup_miss.sum") <= c.fabric_miss_pct);
+    }
+}
+
+// Clusters start together, later than other CTAs do (launch.cluster_gap), and share boxes by multicast.
+TEST_CASE("Clusters take by tiles what they take by lines") {
+    if (test::left_to_plain_builds()) return;
+    const Machine machine = load_machine("h200");
+    Machine prompt = machine;
+    prompt.launch.cluster_gap_ns = machine.launch.cta_gap_ns;
+    for (const std::array<int, 2> cluster : {std::array{2, 1}, std::array{1, 2}, std::array{2, 2}}) {
+        INFO("clusters of " << cluster[0] << " x " << cluster[1]);
+        const Kernel kernel =
+            test::gemm({"m=4096", "n=4096", "k=2048", "pipeline=warp_specialized",
+                        "cluster_m=" + std::to_string(cluster[0]), "cluster_n=" + std::to_string(cluster[1])},
+                       machine);
+        const NamedOrder order =
+            over_grid(kernel, "row_major",
+                      expand_clusters(resolve_order("row_major", {32 / cluster[0], 32 / cluster[1]}),
+                                      {32, 32}, {cluster[0], cluster[1]}),
+                      machine);
+        const auto predicted = [&](const Machine& on, Engine engine) {
+            PredictOptions options;
+            options.engine = engine;
+            options.seeds = 2;
+            if (engine == Engine::Line) options.sample = 4;
+            SerialExecutor serial;
+            return predict(on, kernel, order, options, serial);
+        };
+        const Prediction line = predicted(machine, Engine::Line), tile = predicted(machine, Engine::Tile);
+        CHECK(tile.time_ns == Approx(line.time_ns).epsilon(0.03));
+        const auto* sectors = "lts__t_sectors_srcunit_tex.sum";
+        CHECK(tile.counters.at(sectors) == Approx(line.counters.at(sectors)).epsilon(0.05));
+        // 1024 tiles are 7 waves and most of an eighth: seven gaps.
+        const double gaps = 7 * (machine.launch.cluster_gap_ns - machine.launch.cta_gap_ns);
+        const double by_lines = line.time_ns - predicted(prompt, Engine::Line).time_ns;
+        const double by_tiles = tile.time_ns - predicted(prompt, Engine::Tile).time_ns;
+        CHECK(by_lines == Approx(gaps).epsilon(0.5));
+        CHECK(by_tiles == Approx(gaps).epsilon(0.5));
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// l2lens_gpu_refresh: when DRAM keeps a line waiting, as rows of traces/h200/refresh.csv (its README says
-// what the columns are). Each SM reads one line over and over and has the L2 discard it in between, so that
-// each load comes from DRAM; slow ones come in time with the refreshes of the line's bank.
+// l2lens_gpu_refresh: when DRAM keeps a lone line waiting, as rows of traces/h200/refresh.csv (its README
+// says what the columns are). Each SM reads one line over and over and has the L2 discard it in between, so
+// that each load comes from DRAM; slow ones come at a fixed period, as refreshes do.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -19,17 +19,16 @@ using namespace l2lens::gpu;
 
 namespace {
 
-constexpr int kLines = 132;  // one for each SM
+constexpr int kLines = 132;  // one for each SM of an H200
 constexpr int kLoads = 4000;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 30;
 constexpr double kSlowNs = 90;  // more than the median: beyond what lines from an idle DRAM differ by
 constexpr std::uint32_t kNoValue = 0x9e3779b9;
 constexpr double kPi = 3.14159265358979323846;
 
-// The next one begins when this one's value is there: `ns` later, in steps of 32, the clock's.
 struct Load {
-    std::int64_t ns;  // since the first of all lines began
-    float cycles;     // of the SM
+    std::int64_t began_ns;  // since the first load of all lines, in steps of 32: the clock's
+    float cycles;           // of the SM, until its value was there
 };
 
 struct RawLoad {
@@ -91,7 +90,7 @@ std::vector<std::int64_t> slow_ones(const Line& line, double ghz) {
     const double slow = percentile(line, 0.5) + kSlowNs * ghz;
     std::vector<std::int64_t> times;
     for (const Load& load : line)
-        if (load.cycles > slow) times.push_back(load.ns);
+        if (load.cycles > slow) times.push_back(load.began_ns);
     return times;
 }
 

@@ -59,6 +59,27 @@ check "kept" bash -c "sed -n '/<!-- kept -->/,/<!-- end -->/p' page.md | tr '\n'
 check "a section for each" test "$(grep -c '^## `rows.csv`' page.md)" -eq 2
 check "a sample is owned up to" grep -q -- '--sample 1/8' page.md
 
+# The rows of split test and those of live groups make one set, too: here five.
+sed 's/,fit,/,test,/' rows.csv >gemm_more.csv
+printf '%s\n' 'kernel,m,n,k,mode,order,lts__d_sectors_fill_device.sum,gpu__time_duration.sum' 'gemm,1024,1024,1024,grid,row_major,150000,40000' \
+    'gemm,1024,1024,1024,grid,hilbert,120000,50000' >live_groups.csv
+run validate --recorded gemm_more.csv --split test --json test.json
+run validate --recorded live_groups.csv --json live.json
+page 0 -o pooled.md test.json live.json
+check "rows of two files as one set" grep -qx '## `gemm_more.csv`, split = test and `live_groups.csv`, together' pooled.md
+check "and its figures" python3 - <<'PYTHON'
+import json, statistics
+name = "lts__d_sectors_fill_device.sum"
+rows = [row for document in ("test.json", "live.json") for row in json.load(open(document))["rows"]]
+errors = [abs(row["predicted"][name] / row["measured"][name] - 1) * 100 for row in rows]
+assert len(errors) == 5, errors
+wanted = [statistics.median(errors), statistics.quantiles(errors, n=10, method="inclusive")[8], statistics.mean(errors)]
+line = next(line for line in open("pooled.md") if line.startswith(f"| `{name}` | 5 |"))
+assert [cell.strip() for cell in line.split("|")][3:6] == [f"{value:.3g} %" for value in wanted], (line, wanted)
+PYTHON
+page 0 -o page.md fit.json test.json
+check "but no set of one file" bash -c "! grep -q ", together" page.md"
+
 printf '{"schema": "l2lens/prediction"}\n' >other.json
 page 1 -o page.md other.json
 check "another document is refused" grep -q 'other.json: no l2lens/validation document' err

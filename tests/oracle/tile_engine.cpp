@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tile engine against the line engine, which is its oracle: same traffic asked for, nearly the same
 // traffic made of it.
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -298,16 +297,16 @@ TEST_CASE("Clusters take by tiles what they take by lines") {
     const Machine machine = load_machine("h200");
     Machine prompt = machine;
     prompt.launch.cluster_gap_ns = machine.launch.cta_gap_ns;
-    for (const std::array<int, 2> cluster : {std::array{2, 1}, std::array{1, 2}, std::array{2, 2}}) {
-        INFO("clusters of " << cluster[0] << " x " << cluster[1]);
-        const Kernel kernel =
-            test::gemm({"m=4096", "n=4096", "k=2048", "pipeline=warp_specialized",
-                        "cluster_m=" + std::to_string(cluster[0]), "cluster_n=" + std::to_string(cluster[1])},
-                       machine);
+    for (const ClusterShape cluster : {ClusterShape{2, 1}, ClusterShape{1, 2}, ClusterShape{2, 2}}) {
+        INFO("clusters of " << cluster.rows << " x " << cluster.columns);
+        const Kernel kernel = test::gemm(
+            {"m=4096", "n=4096", "k=2048", "pipeline=warp_specialized",
+             "cluster_m=" + std::to_string(cluster.rows), "cluster_n=" + std::to_string(cluster.columns)},
+            machine);
         const NamedOrder order =
             over_grid(kernel, "row_major",
-                      expand_clusters(resolve_order("row_major", {32 / cluster[0], 32 / cluster[1]}),
-                                      {32, 32}, {cluster[0], cluster[1]}),
+                      expand_clusters(resolve_order("row_major", {32 / cluster.rows, 32 / cluster.columns}),
+                                      {32, 32}, cluster),
                       machine);
         const auto predicted = [&](const Machine& on, Engine engine) {
             PredictOptions options;
@@ -321,7 +320,8 @@ TEST_CASE("Clusters take by tiles what they take by lines") {
         CHECK(tile.time_ns == Approx(line.time_ns).epsilon(0.03));
         const auto* sectors = "lts__t_sectors_srcunit_tex.sum";
         CHECK(tile.counters.at(sectors) == Approx(line.counters.at(sectors)).epsilon(0.05));
-        // 1024 tiles are 7 waves and most of an eighth: seven gaps.
+        // 1024 tiles are 7 waves and most of an eighth: seven gaps. Data that come meanwhile make up for
+        // some.
         const double gaps = 7 * (machine.launch.cluster_gap_ns - machine.launch.cta_gap_ns);
         const double by_lines = line.time_ns - predicted(prompt, Engine::Line).time_ns;
         const double by_tiles = tile.time_ns - predicted(prompt, Engine::Tile).time_ns;

@@ -111,9 +111,9 @@ private:
     }
     // Where a page's lines of a slice begin among the sets. Any 16 pages that follow each other begin at 16
     // places, all sets apart: buffers of 32 MiB and more fill sets evenly wherever they begin, as the H200's
-    // do, and smaller pieces do not. In which order pages take those places is not known; of all orders that
-    // are an XOR of page bits this one is nearest to how much of 28 scattered 2 MiB pages and of pieces of 4,
-    // 8 and 16 MiB the H200 loses (traces/h200/blocks.csv).
+    // do, and smaller pieces do not. The order of those places is a fit, an XOR of page bits near to what the
+    // H200 loses of 28 scattered 2 MiB pages and of pieces of 4, 8 and 16 MiB (traces/h200/blocks.csv). With
+    // it fills depend on how buffers lie to each other, which they do not there (traces/h200/places.csv).
     std::uint32_t page_offset(std::uint32_t page) const {
         constexpr std::array<std::uint32_t, 4> kPlaceOfBit = {9, 15, 5, 11};
         std::uint32_t place = 0;

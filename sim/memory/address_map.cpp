@@ -111,7 +111,6 @@ void AddressMap::number_lanes() {
         first_of_lane_[lane] = std::min(first_of_lane_[lane], y);
         lines_of_lane_[lane] += kPageLines / numbers;  // a page has each number once with each home
     }
-    page_drift_ = sets_ / 40;  // the nearest of some, as the order of the places
 }
 
 }  // namespace l2lens

@@ -7,9 +7,10 @@
 // over each 2 MiB page, the form that was solved on V100 and A100, does all three: an invertible XOR of the
 // page's line bits gives the home and a number y; the lane is y scaled to the number of slices, and y's place
 // inside its lane, turned by another amount in each page and lane, counted from where the page begins, is the
-// set. Turned, pieces of pages fill sets as the H200's do (traces/h200/blocks.csv): evenly where they are a
-// whole page, as if by chance where they are 256 B of each 16 KiB. A copy of a far line takes the set of its
-// home: where copies are lost their homes are, too.
+// set; each page begins some 0.31 of the sets after the one before. Turned, pieces of pages fill sets as the
+// H200's do (traces/h200/blocks.csv): evenly where they are whole pages that follow each other, as if by
+// chance where they are 256 B of each 16 KiB. A copy of a far line takes the set of its home: where copies
+// are lost their homes are, too.
 #pragma once
 
 #include <algorithm>
@@ -109,17 +110,15 @@ private:
         return low_[line & kHalfMask] ^ high_[(line >> kHalfBits) & kHalfMask] ^
                (page_shift & ~granule_mask_);
     }
-    // Where a page's lines of a slice begin among the sets. Any 16 pages that follow each other begin at 16
-    // places, all sets apart: buffers of 32 MiB and more fill sets evenly wherever they begin, as the H200's
-    // do, and smaller pieces do not. The order of those places is a fit, an XOR of page bits near to what the
-    // H200 loses of 28 scattered 2 MiB pages and of pieces of 4, 8 and 16 MiB (traces/h200/blocks.csv). With
-    // it fills depend on how buffers lie to each other, which they do not there (traces/h200/places.csv).
+    // Where a page's lines of a slice begin among the sets: always the same step after the page before, so
+    // that buffers fill sets evenly wherever they begin and however they lie to each other, as the H200's do
+    // (traces/h200/places.csv). The step is a fit: of all of 0 to 1 the nearest to what an H200 loses of
+    // buffers and of scattered pieces of 2 to 16 MiB (traces/h200/blocks.csv) and keeps of what one SM reads
+    // (traces/h200/microbenchmarks.csv); 0.3098, the next, is near to the strongest of the steps after which
+    // an H100's sets have lines again, 0.3096 (traces/h100/sets.csv).
     std::uint32_t page_offset(std::uint32_t page) const {
-        constexpr std::array<std::uint32_t, 4> kPlaceOfBit = {9, 15, 5, 11};
-        std::uint32_t place = 0;
-        for (std::size_t bit = 0; bit < kPlaceOfBit.size(); ++bit)
-            if ((page >> bit & 1) != 0) place ^= kPlaceOfBit[bit];
-        return (place * sets_ >> 4) + (page >> 4) * page_drift_;
+        constexpr std::uint32_t kPageStep = 1319164845;  // 0.307142 of 2^32
+        return static_cast<std::uint32_t>(std::uint64_t{page * kPageStep} * sets_ >> 32);
     }
     // By how much a page's numbers are turned in a lane that has so many: some whole granules.
     std::uint32_t turn(std::uint32_t page, std::uint32_t lane, std::uint32_t numbers) const {
@@ -154,7 +153,6 @@ private:
     std::vector<std::uint32_t> lines_of_lane_;  // in every page
     std::uint32_t lanes_ = 1;
     std::uint32_t sets_ = 1;
-    std::uint32_t page_drift_ = 0;  // from 16 pages to the next 16
 };
 
 }  // namespace l2lens

@@ -211,10 +211,10 @@ TEST_CASE("Sets of an H200's partition fill about as evenly as its capacity swee
             kept[mib] += fitting(lines_of_sets(map, first, mib * kLinesPerMiB), machine.l2.ways) / kBuffers;
     }
     CHECK(kept[24] > 99);
-    CHECK(kept[28] == Approx(99.8).margin(22));
-    CHECK(kept[30] == Approx(70.4).margin(13));
-    CHECK(kept[32] == Approx(28.2).margin(13));
-    CHECK(kept[36] < 9);
+    CHECK(kept[28] == Approx(99.8).margin(6));
+    CHECK(kept[30] == Approx(70.4).margin(4));
+    CHECK(kept[32] == Approx(28.2).margin(4));
+    CHECK(kept[36] < 6);
 }
 
 TEST_CASE("Lines of one interleave granule stay in one lane, and neighbours of it do not") {

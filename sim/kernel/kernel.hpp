@@ -157,10 +157,9 @@ struct Kernel {
 };
 
 // Places the tensors one after another from address 0, each on a 2 MiB boundary (what cudaMalloc gives large
-// buffers), up to 30 MiB behind the end of the one before it. On an H200 it does not matter how they lie to
-// each other (traces/h200/places.csv), but in the model: without gaps small ones fill sets as one large
-// buffer does, evenly, which launches do not (memory/address_map.hpp). Throws BadInput beyond the 512 GiB
-// that line numbers reach.
+// buffers), up to 30 MiB behind the end of the one before it, as an allocator may that has served others.
+// Where those of recorded launches lay is not known. It hardly matters, on an H200 as in the model
+// (traces/h200/places.csv). Throws BadInput beyond the 512 GiB that line numbers reach.
 void layout_tensors(Kernel& kernel);
 
 // Lets `next` and what follows it run after `kernel`. A tensor of `next` that has the name and the bytes of

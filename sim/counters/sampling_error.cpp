@@ -14,11 +14,12 @@ struct FewSlicesError {
     double error;
 };
 
-// The first that fits counts. What runs of a few slices and of all of them differ by, over
-// traces/h200/gemm.csv: of each counter 87 to 97 in 100 launches differ by less than the error stated here,
-// 95 and more by less than twice that. Most differ by less in what they read from DRAM (0.2 % in the median):
-// it is launches that reuse just what the L2 holds that differ by up to 11 %, and `diagonal`, which falls
-// apart sooner or later (57 %).
+// The first that fits counts. Root mean squares of what runs of a 16th of the slices and of all of them
+// differed by, over every other launch of traces/h200/gemm.csv, in the model of the day. Since pages begin a
+// fixed step apart, of each counter 87 to 97 in 100 of all launches differ by less and 95 and more by less
+// than twice as much. Most differ by less in what they read from DRAM (0.2 % in the median): it is launches
+// that reuse just what the L2 holds that differ by up to 11 %, and `diagonal`, which falls apart sooner or
+// later (57 %).
 constexpr double kLookups = 0.035;
 constexpr double kFabric = 0.055;
 constexpr double kMissed = 0.05;

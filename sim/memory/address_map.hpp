@@ -115,10 +115,9 @@ private:
     // (traces/h200/places.csv). The step is a fit: of all of 0 to 1 the nearest to what an H200 loses of
     // buffers and of scattered pieces of 2 to 16 MiB (traces/h200/blocks.csv) and keeps of what one SM reads
     // (traces/h200/microbenchmarks.csv), and of 0.3071 to 0.3072, alike in those, one that leaves the other
-    // recorded tests within their bounds. 0.3098, the next best, is near to the strongest of the steps after
-    // which an H100's sets have lines again, 0.3096 (traces/h100/sets.csv).
+    // recorded tests within their bounds (docs/fidelity.md has the next best).
     std::uint32_t page_offset(std::uint32_t page) const {
-        constexpr std::uint32_t kPageStep = 1319285104;  // 0.30717 of 2^32
+        constexpr auto kPageStep = static_cast<std::uint32_t>(0.30717 * (std::uint64_t{1} << 32));
         return static_cast<std::uint32_t>(std::uint64_t{page * kPageStep} * sets_ >> 32);
     }
     // By how much a page's numbers are turned in a lane that has so many: some whole granules.

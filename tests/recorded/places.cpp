@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Does it matter how the buffers of a launch lie to each other? Two GEMMs whose reuse just fits the L2, with
 // A, B and C at seven distances from each other in one allocation (traces/h200/places.csv). On the GPU it
-// hardly does, nor in the model, whose pages fill sets one after the other (memory/address_map.hpp).
+// hardly does, nor in the model, whose pages begin one step of the sets apart (memory/address_map.hpp).
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -3,15 +3,15 @@
 //
 // The home is the measured parity of address bits. NVIDIA publishes nothing about the rest; what is known is
 // that slices are loaded evenly (94 slices of an H200 within 0.8 % over a GEMM), that power-of-two strides do
-// not camp, and that contiguous memory fills sets very evenly, one stretch after the other, near and far lines
-// together (traces/h200/sets.csv has an H200's sets line by line; here stretches come in another order). A bit
-// matrix over each 2 MiB page, the form that was solved on V100 and A100, does all three: an invertible XOR of
-// the page's line bits gives the home and a number y; the lane is y scaled to the number of slices, and y's
-// place inside its lane, turned by another amount in each page and lane, counted from where the page begins,
-// is the set; each page begins some 0.31 of the sets after the one before. Turned, pieces of pages fill sets
-// as the H200's do (traces/h200/blocks.csv): evenly where they are whole pages that follow each other, as if
-// by chance where they are 256 B of each 16 KiB. A copy of a far line takes the set of its home: where copies
-// are lost their homes are, too.
+// not camp, and that contiguous memory fills sets very evenly, one stretch after the other, near and far
+// lines together (traces/h200/sets.csv has an H200's sets line by line; here stretches come in another
+// order). A bit matrix over each 2 MiB page, the form that was solved on V100 and A100, does all three: an
+// invertible XOR of the page's line bits gives the home and a number y; the lane is y scaled to the number of
+// slices, and y's place inside its lane, turned by another amount in each page and lane, counted from where
+// the page begins, is the set; each page begins some 0.31 of the sets after the one before. Turned, pieces of
+// pages fill sets as the H200's do (traces/h200/blocks.csv): evenly where they are whole pages that follow
+// each other, as if by chance where they are 256 B of each 16 KiB. A copy of a far line takes the set of its
+// home: where copies are lost their homes are, too.
 #pragma once
 
 #include <algorithm>

@@ -53,8 +53,10 @@ constexpr unsigned kNearLines = 1 << kNearBits;
 
 // Which side a line's home is, within a page: the parity of these address bits (hash.home_masks of
 // `l2lens gpu probe`).
-constexpr Line kHomeMask = 0x0AB000 >> kLineBits;
-constexpr Line kFreeBit = 1 << 5;  // of kHomeMask: set so that the parity comes out as wanted
+constexpr Line kHomeMaskOfH200 = 0x0AB000 >> kLineBits;
+constexpr Line kHomeMaskOfH100 = 0x0B3000 >> kLineBits;
+constexpr Line kFreeBit = 1 << 5;  // of both: set so that the parity comes out as wanted
+constexpr int kLargestL2OfH100 = 50 << 20;
 
 constexpr int kThreads = 1024;
 // Most near hits of an H200 take 142 to 181 ns, 99 % of near lines from DRAM 273 or more
@@ -80,6 +82,7 @@ constexpr int kThens = 4;
 
 // Bit p: the lines of page p whose home bits have odd parity are near, those of even parity far.
 struct Sides {
+    Line home_mask;
     std::uint32_t odd_is_near[kPages / 32];
 };
 
@@ -142,7 +145,7 @@ __device__ Line line_at(const Sides& sides, unsigned place, bool far) {
     const unsigned page = number / kNearInPage, rest = number % kNearInPage;
     const bool odd = ((sides.odd_is_near[page / 32] >> page % 32 & 1) != 0) != far;
     Line in_page = rest % kFreeBit + rest / kFreeBit * (2 * kFreeBit);
-    if ((__popc(in_page & kHomeMask) % 2 != 0) != odd) in_page += kFreeBit;
+    if ((__popc(in_page & sides.home_mask) % 2 != 0) != odd) in_page += kFreeBit;
     return page * kLinesInPage + in_page;
 }
 
@@ -451,13 +454,13 @@ __global__ void time_atomics(char* buffer, const Line* lines, int count, unsigne
 constexpr unsigned kLinesTimed = 8;  // of each page
 
 // Of each page, all with even home bits.
-std::vector<Line> even_lines() {
+std::vector<Line> even_lines(Line home_mask) {
     std::vector<Line> lines;
     for (unsigned page = 0; page < kPages; ++page) {
         for (unsigned i = 0; i < kLinesTimed; ++i) {
             const Line in_page = (i * 1001 + 5) % kLinesInPage & ~kFreeBit;
             lines.push_back(page * kLinesInPage + in_page +
-                            (std::popcount(in_page & kHomeMask) % 2 != 0 ? kFreeBit : 0));
+                            (std::popcount(in_page & home_mask) % 2 != 0 ? kFreeBit : 0));
         }
     }
     return lines;
@@ -468,8 +471,15 @@ struct Homes {
     unsigned sm;  // that sees them so
 };
 
+Line home_mask_of_device() {
+    int l2_bytes = 0;
+    check_cuda(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0), "asking for the size of the L2");
+    return l2_bytes > kLargestL2OfH100 ? kHomeMaskOfH200 : kHomeMaskOfH100;
+}
+
 Homes find_homes(const DeviceBuffer<char>& buffer) {
-    const std::vector<Line> lines = even_lines();
+    const Line home_mask = home_mask_of_device();
+    const std::vector<Line> lines = even_lines(home_mask);
     const DeviceBuffer<Line> on_gpu{std::span<const Line>(lines)};
     const DeviceBuffer<unsigned> all_cycles(lines.size()), sm(1);
     time_atomics<<<1, kThreads>>>(buffer.get(), on_gpu.get(), static_cast<int>(lines.size()),
@@ -480,7 +490,7 @@ Homes find_homes(const DeviceBuffer<char>& buffer) {
     for (std::size_t i = 0; i < cycles.size(); ++i) of_page[i / kLinesTimed] += cycles[i];
     const TwoLevels levels = split_levels(of_page);
     if (!levels.distinct) throw Unavailable("this GPU's L2 has no other side");
-    Homes homes{{}, sm.to_host().front()};
+    Homes homes{{home_mask, {}}, sm.to_host().front()};
     for (unsigned page = 0; page < kPages; ++page)
         if (of_page[page] > levels.threshold) homes.sides.odd_is_near[page / 32] |= 1u << page % 32;
     return homes;

@@ -4,6 +4,8 @@
 //             what the columns are)
 //   pairs     of two lines whose addresses differ in one or two bits: do they share a slice?
 //   members   which of the 256 B granules of a page share the slice of a given one
+//   labels    which slice of its own side an SM asks for each 256 B granule
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -25,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kPage = 2 << 20;
 constexpr std::uint64_t kGranule = 256;
-constexpr std::uint64_t kBufferBytes = 1 << 30;
+constexpr std::uint64_t kBufferBytes = std::uint64_t{1} << 36;
 
 const std::vector<std::string> kMetrics{
     "lts__t_sectors.max",
@@ -40,6 +42,7 @@ const std::vector<std::string> kMetrics{
 struct Placement {
     int sms = 0;
     std::vector<int> one_of_each_gpc;  // of partition 0: their requests never merge
+    std::array<int, 2> one_of_each_side{-1, -1};
 
     static Placement find() {
         ProbeBench bench;
@@ -54,6 +57,8 @@ struct Placement {
                 std::fprintf(stderr, " %d:%zu:%d", sm, g,
                              bench.partition_of_sm[static_cast<std::size_t>(sm)]);
             const int first = bench.gpcs[g].front();
+            found.one_of_each_side[static_cast<std::size_t>(
+                bench.partition_of_sm[static_cast<std::size_t>(first)])] = first;
             if (bench.partition_of_sm[static_cast<std::size_t>(first)] == 0)
                 found.one_of_each_gpc.push_back(first);
         }
@@ -170,6 +175,70 @@ void record_members(const Placement& placement) {
     }
 }
 
+// The slices that one SM asks, numbered in the order in which they were met. One line of each slice is
+// known; all of them are read, each so many times that the fullest slice's count says which of them shares
+// the slice of the granule in question, which is read more often than any of them.
+class SliceNumbers {
+public:
+    SliceNumbers(Reader& reader, const DeviceRoles& sm) : reader_(reader), sm_(sm) {}
+
+    std::size_t of(std::uint64_t offset) {
+        constexpr std::uint32_t kUnit = 128;  // far more than the slices' other requests, some 35 at most
+        constexpr std::uint32_t kMost = 64;   // slices of a side, and more
+        std::vector<ReadItem> items{{offset, kUnit * kMost}};
+        for (std::size_t slice = 0; slice < known_.size(); ++slice) {
+            // Of a granule whose first line is known, the other: the same sector could come merged.
+            const std::uint64_t at = known_[slice] ^ (known_[slice] == offset ? 128 : 0);
+            items.push_back({at, static_cast<std::uint32_t>(slice + 2) * kUnit});
+        }
+        const long more =
+            std::lround(reader_.count(items, Share::Each, sm_)[0] / kUnit) - static_cast<long>(kMost);
+        if (more < 2) {
+            known_.push_back(offset);
+            return known_.size() - 1;
+        }
+        return static_cast<std::size_t>(more - 2);
+    }
+
+private:
+    Reader& reader_;
+    const DeviceRoles& sm_;
+    std::vector<std::uint64_t> known_;
+};
+
+// The granules that record_labels() asks about.
+std::vector<std::uint64_t> chosen_granules() {
+    constexpr std::uint64_t kInPage = kPage / kGranule;
+    constexpr std::uint64_t kNearPages = 512;
+    RandomStream random(1, 0);
+    std::vector<std::uint64_t> chosen;
+    for (std::uint64_t granule = 0; granule < kInPage; ++granule) chosen.push_back(granule);
+    const auto some_of = [&](std::uint64_t page, int granules) {
+        for (int i = 0; i < granules; ++i) chosen.push_back(page * kInPage + random.below(kInPage));
+    };
+    for (std::uint64_t page = 1; page <= 64; ++page) some_of(page, 16);
+    for (int i = 0; i < 1000; ++i) some_of(random.below(kNearPages), 1);
+    constexpr std::uint32_t kPages = kBufferBytes / kPage;
+    for (int i = 0; i < 60; ++i) some_of(random.below(kPages), 20);
+    return chosen;
+}
+
+void record_labels(const Placement& placement) {
+    constexpr std::size_t kOfOtherSide = 512;
+    Reader reader({"lts__t_sectors_srcunit_tex.max"});
+    std::vector<std::uint64_t> chosen = chosen_granules();
+    std::printf("side,granule,slice\n");
+    for (const std::size_t side : {0u, 1u}) {
+        const DeviceRoles sm(Roles::of({placement.one_of_each_side.at(side)}, placement.sms));
+        SliceNumbers numbers(reader, sm);
+        for (const std::uint64_t granule : chosen)
+            std::printf("%zu,%llu,%zu\n", side, static_cast<unsigned long long>(granule),
+                        numbers.of(granule * kGranule));
+        std::fflush(stdout);
+        chosen.resize(kOfOtherSide);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -182,8 +251,10 @@ int main(int argc, char** argv) {
             record_pairs(placement);
         else if (what == "members")
             record_members(placement);
+        else if (what == "labels")
+            record_labels(placement);
         else
-            throw BadInput("l2lens_gpu_slices: give one of strides, pairs, members");
+            throw BadInput("l2lens_gpu_slices: give one of strides, pairs, members, labels");
         return 0;
     } catch (const Error& error) {
         std::fprintf(stderr, "%s\n", error.what());

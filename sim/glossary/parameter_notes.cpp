@@ -93,6 +93,13 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "AddressMap::home"},
     {"hash.interleave", "addresses of one hash.interleave block are in one slice",
      "channel interleaving (AMD: 256 B)", "AddressMap::lane"},
+    {"hash.slot_masks",
+     "number = (address / 2^(7 + 3 + n), and below it n parities: home_masks, then slot_masks); "
+     "slot = number mod slices, row = number / slices",
+     "none is published", "SolvedMap::lane"},
+    {"hash.row_bits", "place = 8 * row + the three address bits", "none is published", "SolvedMap::place"},
+    {"hash.set_masks", "set = (place, its lowest eight bits being parities of it) mod sets",
+     "none is published", "SolvedMap::place"},
 
     {"coalescer.present", "without one max_requesters is 1",
      "LRC, L2 request coalescer (lrc__ metrics of Hopper)", "Coalescer, in front of each slice of a Lane"},

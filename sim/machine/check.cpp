@@ -108,14 +108,14 @@ bool are_dependent(std::vector<std::uint64_t> masks) {
 }
 
 // A mask's bits choose among lines, all of them bits of a line number; any higher one is 0 in all.
-void check_bits(std::uint64_t mask, std::uint64_t interleave, Problems& problems) {
+void check_bits(const char* key, std::uint64_t mask, std::uint64_t interleave, Problems& problems) {
     constexpr int kBits = std::numeric_limits<LineNumber>::digits + kLineShift;
     if (mask & (interleave - 1))
-        problems.add("hash.home_masks", "uses address bit ", std::countr_zero(mask), ", inside the ",
-                     interleave, " B that hash.interleave keeps in one slice");
+        problems.add(key, "uses address bit ", std::countr_zero(mask), ", inside the ", interleave,
+                     " B that hash.interleave keeps in one slice");
     if (mask >> kBits != 0)
-        problems.add("hash.home_masks", "uses address bit ", std::bit_width(mask) - 1,
-                     "; addresses have the bits 0 to ", kBits - 1);
+        problems.add(key, "uses address bit ", std::bit_width(mask) - 1, "; addresses have the bits 0 to ",
+                     kBits - 1);
 }
 
 void check_hash(const Machine& machine, Problems& problems) {
@@ -140,7 +140,47 @@ void check_hash(const Machine& machine, Problems& problems) {
         problems.add("hash.interleave", "is ", interleave, " B; it must be a power of two");
         return;
     }
-    for (const std::uint64_t mask : masks) check_bits(mask, interleave, problems);
+    for (const std::uint64_t mask : masks) check_bits("hash.home_masks", mask, interleave, problems);
+    for (const std::uint64_t mask : machine.hash.slot_masks)
+        check_bits("hash.slot_masks", mask, interleave, problems);
+}
+
+// The masks of a solved hash make it a bijection: each line has a place of its own in its slice.
+void check_solved_hash(const Machine& machine, Problems& problems) {
+    const Machine::Hash& hash = machine.hash;
+    if (hash.slot_masks.empty()) {
+        if (!hash.row_masks.empty()) problems.add("hash.row_bits", "are given without hash.slot_masks");
+        if (!hash.set_masks.empty()) problems.add("hash.set_masks", "are given without hash.slot_masks");
+        return;
+    }
+    constexpr std::size_t kMostParities = 8, kRowBits = 3;
+    if (machine.partitions != 2 || machine.l2.private_partitions)
+        problems.add("hash.slot_masks", "are known of two partitions that share their lines only");
+    const std::size_t parities = hash.home_masks.size() + hash.slot_masks.size();
+    if (parities > kMostParities) {
+        problems.add("hash.slot_masks", "and hash.home_masks are ", parities, " masks; there can be ",
+                     kMostParities);
+        return;
+    }
+    if (hash.row_masks.size() != kRowBits ||
+        !std::ranges::all_of(hash.row_masks, [](std::uint64_t mask) { return std::has_single_bit(mask); })) {
+        problems.add("hash.row_bits", "must be three lists of one bit");
+        return;
+    }
+    std::vector<std::uint64_t> low = hash.home_masks;
+    low.insert(low.end(), hash.slot_masks.begin(), hash.slot_masks.end());
+    low.insert(low.end(), hash.row_masks.begin(), hash.row_masks.end());
+    const std::uint64_t replaced = ((std::uint64_t{1} << low.size()) - 1) << kLineShift;
+    for (std::uint64_t& mask : low) mask &= replaced;
+    if (are_dependent(low))
+        problems.add("hash.slot_masks",
+                     "with hash.home_masks and hash.row_bits do not tell the lines apart "
+                     "that differ in address bits ",
+                     kLineShift, " to ", kLineShift + low.size() - 1);
+    std::vector<std::uint64_t> turned = hash.set_masks;
+    for (std::uint64_t& mask : turned) mask &= 0xff;
+    if (turned.size() != 8 || are_dependent(turned))
+        problems.add("hash.set_masks", "must be eight masks, independent in their lowest eight bits");
 }
 
 void check_last_level(const Machine& machine, Problems& problems) {
@@ -176,6 +216,7 @@ std::vector<Problem> check(const Machine& machine) {
     check_occupancy(machine, problems);
     check_l2(machine, problems);
     check_hash(machine, problems);
+    check_solved_hash(machine, problems);
     check_last_level(machine, problems);
     check_coalescer(machine, problems);
     check_latency(machine, problems);

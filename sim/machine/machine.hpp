@@ -99,6 +99,11 @@ struct Machine {
         // the partition number: two partitions have one mask, eight have three, one has none).
         std::vector<std::uint64_t> home_masks;
         int interleave_bytes = 0;  // bytes that stay in one slice: at least a line
+        // Where the hash was solved, down to the set (memory/solved_map.hpp); else empty.
+        std::vector<std::uint64_t> slot_masks;  // over address bits: parities that follow the home's
+        std::vector<std::uint64_t> row_masks;   // an address bit each: which of a slot's eight lines in a row
+        std::vector<std::uint64_t>
+            set_masks;  // over the bits of row * 8 + which: the lowest eight of the set
     } hash;
 
     struct Coalescer {

@@ -18,9 +18,10 @@ inline constexpr Limit kLimits[] = {
     {"Atomics with a result",
      "are stores that need the old value; compression and L2 persistence controls are not there."},
     {"The TLB,", "DRAM banks, rows, refresh and ECC: DRAM is a latency and a bandwidth."},
-    {"The real slice hash.",
-     "Only the bit that picks a line's home partition is known; strides that defeat the hardware's hash are "
-     "not predicted to camp on a slice."},
+    {"The real slice hash",
+     "of GPUs other than the H100 and the H200: there, only the bit that picks a line's home partition is "
+     "known, or nothing, and strides are not predicted to camp on a slice."},
+    {"Where buffers lie:", "the hash takes physical addresses; here memory begins with the first tensor."},
     {"Power", "beyond one rule that lowers the SM clock with the achieved FLOP rate."},
     {"Anything else that runs:", "copies, MPS, several GPUs, NVLink."},
     {"AMD GPUs beyond hit rates.", "Coherence between dies is free, and times are guesses."},

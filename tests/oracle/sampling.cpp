@@ -102,7 +102,7 @@ TEST_CASE("Boxes none of whose lines is in the sample take what the others do, f
     TbbExecutor executor(2);
     const auto predicted = [&](const char* path, int sample) {
         const Kernel kernel =
-            load_kernel("strided", {"pieces=1000", "passes=10", "ctas=100", path}, &machine);
+            load_kernel("strided", {"pieces=4000", "passes=10", "ctas=100", path}, &machine);
         const NamedOrder order =
             over_grid(kernel, "row_major", resolve_order("row_major", {100, 1}), machine);
         PredictOptions options;

@@ -40,15 +40,17 @@ std::vector<std::uint64_t> pieces(const test::RecordedCells& row) {
     return first;
 }
 
-// The share of the near lines that lie in sets with more of them than ways: LRU keeps none of those.
-double predicted_share(const AddressMap& map, int ways, const test::RecordedCells& row) {
+// The share of the near lines that lie in sets with more of them than ways: LRU keeps none of those. The
+// buffer begins at some page.
+double predicted_share(const AddressMap& map, int ways, const test::RecordedCells& row, LineNumber buffer) {
     std::vector<int> lines(static_cast<std::size_t>(map.lanes()) * map.sets(), 0);
     auto left = static_cast<std::int64_t>(2 * row["mib"] * (1 << 20) / kLineBytes);
     for (const std::uint64_t first : pieces(row)) {
         const auto here = std::min(left, static_cast<std::int64_t>(row["piece_bytes"]) / kLineBytes);
         left -= here;
         for (std::int64_t i = 0; i < here; ++i) {
-            const auto line = static_cast<LineNumber>(first / kLineBytes + static_cast<std::uint64_t>(i));
+            const auto line =
+                buffer + static_cast<LineNumber>(first / kLineBytes + static_cast<std::uint64_t>(i));
             if (map.home(line) == 0)
                 ++lines[static_cast<std::size_t>(map.lane(line)) * map.sets() + map.set(line)];
         }
@@ -59,6 +61,15 @@ double predicted_share(const AddressMap& map, int ways, const test::RecordedCell
         if (n > ways) lost += n;
     }
     return lost / all;
+}
+
+// Where the recorded buffers began is not known: the mean of some places. Sets repeat after 16 x 47 pages.
+double predicted_share(const AddressMap& map, int ways, const test::RecordedCells& row) {
+    constexpr LineNumber kPlaces = 16, kPagesApart = 47;
+    double sum = 0;
+    for (LineNumber place = 0; place < kPlaces; ++place)
+        sum += predicted_share(map, ways, row, place * kPagesApart * (kPageBytes / kLineBytes));
+    return sum / kPlaces;
 }
 
 // Root mean squares over the rows of a pattern with pieces of some sizes: of the model's error, and of what

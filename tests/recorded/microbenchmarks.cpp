@@ -210,9 +210,9 @@ TEST_CASE("One SM that reads a buffer again keeps 28 MiB and nothing of 36, as r
           Approx(knee(hardware, &Counts::fabric_misses, 1)).margin(2));
 }
 
-TEST_CASE("SMs that each read their own part start to miss at 40 MiB; the model thrashes 5 MiB late") {
-    // A partition then holds half of the buffer at home and a quarter as copies. On hardware 48 MiB thrash;
-    // the model's lines at home that only the other partition reads grow old and leave, which makes room.
+TEST_CASE("SMs that each read their own part start to miss at 40 MiB, the model at 37, and thrash at 45") {
+    // A partition then holds half of the buffer at home and a quarter as copies. Where the first sets are
+    // overfull depends on where the buffer begins: at 35 to 40 MiB (31, of nine places, at one).
     const auto hardware = measured("each_sm_own_part");
     std::map<int, Counts> model;
     for (const auto& [mib, row] : hardware) {
@@ -226,9 +226,9 @@ TEST_CASE("SMs that each read their own part start to miss at 40 MiB; the model 
             CHECK(counts.misses <= 3);
         }
     }
-    CHECK(model[36].misses < 1.1);
-    CHECK(knee(model, &Counts::misses, 1.15) == Approx(knee(hardware, &Counts::misses, 1.15)).margin(3));
-    CHECK(knee(model, &Counts::misses, 2) == Approx(knee(hardware, &Counts::misses, 2)).margin(5));
+    CHECK(model[36].misses < 1.15);
+    CHECK(knee(model, &Counts::misses, 1.15) == Approx(knee(hardware, &Counts::misses, 1.15)).margin(4));
+    CHECK(knee(model, &Counts::misses, 2) == Approx(knee(hardware, &Counts::misses, 2)).margin(1));
 }
 
 TEST_CASE("SMs that share a buffer, each from another offset, start to miss where a partition is full") {

@@ -2,9 +2,10 @@
 // What is a set of the L2? An H200's and an H100's, line by line (traces/h200/sets.csv,
 // traces/h100/sets.csv): how many lines it has of 256 MiB, when it gives one up, and which lines these are.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -62,38 +63,18 @@ int lost_after(int ways, LineNumber probed, const std::vector<LineNumber>& then,
     return read;
 }
 
-// In which fifth of the sets of an H200's slice a line is (traces/h200/README.md, sets.csv): each slice has
-// one line of as many as there are slices, a fifth is filled by 64 of them, and in each 256 the order of the
-// fifths is turned by an XOR of which 256 they are. The fifths' numbers are arbitrary. The buffer began 76
-// pages of 2 MiB behind where the turns do.
-int fifth_of_sets(LineNumber line, int slices) {
-    const std::uint32_t of_slice = (line + (76u << 14)) / static_cast<std::uint32_t>(slices);
-    const std::uint32_t above = of_slice / 256;
-    const auto low = static_cast<std::uint32_t>(__builtin_parity(above & 0b1101'1111));
-    const auto high = static_cast<std::uint32_t>(!__builtin_parity(above & 0b1100'1000));
-    return static_cast<int>(((of_slice / 64) ^ (high << 1 | low)) % 5);
-}
+// Both GPUs' buffers for sets.csv began at this page of 2 MiB of the memory.
+constexpr LineNumber kFirstLine = 264u << 14;
 
-// Of the lines of a recorded set, the share in the fifth that has most of them: the mean over the sets.
-double share_in_one_fifth(int slices) {
-    const auto rows = test::recorded_rows("sets.csv");
-    double sum = 0;
-    for (const auto& row : rows) {
-        std::array<double, 5> lines{};
-        double all = 0;
-        for (const LineNumber line : SetLines(row).both()) {
-            ++lines[static_cast<std::size_t>(fifth_of_sets(line, slices))];
-            ++all;
-        }
-        sum += *std::max_element(lines.begin(), lines.end()) / all;
-    }
-    return sum / static_cast<double>(rows.size());
-}
+struct Recorded {
+    const char *gpu, *machine;
+};
+constexpr Recorded kRecorded[] = {{"h200", "h200"}, {"h100", "h100-sxm"}};
 
 }  // namespace
 
 TEST_CASE("A set of the model gives a line up when the GPU's does, for lines of either home") {
-    for (const auto& [gpu, machine] : {std::pair{"h200", "h200"}, std::pair{"h100", "h100-sxm"}}) {
+    for (const auto& [gpu, machine] : kRecorded) {
         const int ways = load_machine(machine).l2.ways;
         for (const auto& row : test::recorded_rows("sets.csv", gpu)) {
             INFO(machine << ", line " << row.text("probed_line"));
@@ -109,12 +90,11 @@ TEST_CASE("A set of the model gives a line up when the GPU's does, for lines of 
 }
 
 TEST_CASE("A GPU has as many sets as the model: each has its share of 256 MiB") {
-    struct Recorded {
+    struct Share {
         const char *gpu, *machine;
         double within;  // seen: 136 to 142 lines of 139.4, 162 to 166 of 163.8
     };
-    for (const auto& [gpu, machine, within] :
-         {Recorded{"h200", "h200", 3.5}, Recorded{"h100", "h100-sxm", 3}}) {
+    for (const auto& [gpu, machine, within] : {Share{"h200", "h200", 3.5}, Share{"h100", "h100-sxm", 3}}) {
         const AddressMap map(load_machine(machine));
         const double share = static_cast<double>(kLines) / map.lanes() / map.sets();
         double recorded = 0;
@@ -130,10 +110,25 @@ TEST_CASE("A GPU has as many sets as the model: each has its share of 256 MiB") 
     }
 }
 
-// The order in which the model's map fills sets is another one (docs/fidelity.md).
-TEST_CASE("Memory goes round as many slices of an H200 as the model has, a fifth of their sets at a time") {
-    const Machine machine = load_machine("h200");
-    CHECK(AddressMap(machine).sets() == 5 * 64);
-    CHECK(share_in_one_fifth(machine.slices()) > 0.94);  // the rest are where fifths change
-    for (const int others : {-2, -1, 1, 2}) CHECK(share_in_one_fifth(machine.slices() + others) < 0.3);
+TEST_CASE("The model puts the lines of each recorded set into one set, and of no two into the same") {
+    for (const auto& [gpu, machine] : kRecorded) {
+        const AddressMap map(load_machine(machine));
+        std::map<std::pair<int, std::uint32_t>, std::set<LineNumber>> sets;
+        std::size_t apart = 0, lines = 0;
+        for (const auto& row : test::recorded_rows("sets.csv", gpu)) {
+            SetLines set(row);
+            std::vector<LineNumber> all = set.near;
+            all.insert(all.end(), set.far.begin(), set.far.end());
+            const LineNumber probed = kFirstLine + set.probed;
+            sets[{map.lane(probed), map.set(probed)}].insert(*std::ranges::min_element(all));
+            for (const LineNumber line : all)
+                apart += map.lane(kFirstLine + line) != map.lane(probed) ||
+                         map.set(kFirstLine + line) != map.set(probed);
+            lines += all.size();
+        }
+        INFO(machine << ": " << apart << " of " << lines << " lines");
+        CHECK(apart == 0);
+        // A set may have been recorded twice, from two of its lines: then with the same ones.
+        for (const auto& [place, firsts] : sets) CHECK(firsts.size() <= 2);
+    }
 }

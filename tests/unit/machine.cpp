@@ -337,6 +337,27 @@ TEST_CASE("Home masks must be independent") {
     CHECK(has("topology.partitions") == 1);
 }
 
+TEST_CASE("The masks of a solved hash must give each line a place of its own") {
+    const Machine solved = load_machine("h200");
+    CHECK(check(solved).empty());
+    const auto problem_of = [&solved](auto&& spoil) {
+        Machine machine = solved;
+        spoil(machine);
+        const std::vector<std::string> found = keys(check(machine));
+        return found.size() == 1 ? found.front() : std::to_string(found.size()) + " problems";
+    };
+    CHECK(problem_of([](Machine& m) { m.hash.slot_masks[0] = m.hash.slot_masks[1]; }) == "hash.slot_masks");
+    CHECK(problem_of([](Machine& m) { m.hash.slot_masks[0] |= 1 << 7; }) == "hash.slot_masks");  // a granule
+    CHECK(problem_of([](Machine& m) { m.hash.slot_masks.resize(9, 1 << 20); }) == "hash.slot_masks");
+    CHECK(problem_of([](Machine& m) { m.hash.row_masks[1] = m.hash.row_masks[0]; }) == "hash.slot_masks");
+    CHECK(problem_of([](Machine& m) { m.hash.row_masks[1] |= 1 << 20; }) == "hash.row_bits");
+    CHECK(problem_of([](Machine& m) { m.hash.row_masks.pop_back(); }) == "hash.row_bits");
+    CHECK(problem_of([](Machine& m) { m.hash.set_masks.pop_back(); }) == "hash.set_masks");
+    CHECK(problem_of([](Machine& m) { m.hash.set_masks[0] = m.hash.set_masks[1]; }) == "hash.set_masks");
+    CHECK(problem_of([](Machine& m) { m.hash.slot_masks.clear(), m.hash.set_masks.clear(); }) ==
+          "hash.row_bits");
+}
+
 TEST_CASE("The parameter table is well formed") {
     std::set<std::string_view> seen;
     for (const ParameterInfo& info : parameter_table()) {

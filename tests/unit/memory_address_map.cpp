@@ -192,7 +192,8 @@ TEST_CASE("The lines of a 2 MiB page spread over the sets of a slice as evenly a
                 const auto [least, most] = std::minmax_element(slice.begin(), slice.end());
                 widest = std::max(widest, *most - *least);
             }
-            CHECK(widest <= 1);
+            // Of 400 sets of an H200 a page has two near lines in 1.5 %, none in 48 % (traces/h200/sets.csv).
+            CHECK(widest <= (machine.hash.slot_masks.empty() ? 1 : 2));
         }
     }
 }

@@ -27,7 +27,8 @@ namespace {
 
 constexpr std::uint64_t kPage = 2 << 20;
 constexpr std::uint64_t kGranule = 256;
-constexpr std::uint64_t kBufferBytes = std::uint64_t{1} << 36;
+constexpr std::uint64_t kBufferBytes = 1 << 30;
+constexpr std::uint64_t kLabelledBytes = std::uint64_t{1} << 36;
 
 const std::vector<std::string> kMetrics{
     "lts__t_sectors.max",
@@ -69,8 +70,8 @@ struct Placement {
 
 class Reader {
 public:
-    explicit Reader(std::vector<std::string> metrics)
-        : session_(std::move(metrics)), buffer_(kBufferBytes), items_(1 << 16) {
+    explicit Reader(std::vector<std::string> metrics, std::uint64_t bytes = kBufferBytes)
+        : session_(std::move(metrics)), buffer_(bytes), items_(1 << 16) {
         buffer_.fill_bytes(0);
     }
 
@@ -184,7 +185,8 @@ public:
 
     std::size_t of(std::uint64_t offset) {
         constexpr std::uint32_t kUnit = 128;  // far more than the slices' other requests, some 35 at most
-        constexpr std::uint32_t kMost = 64;   // slices of a side, and more
+        constexpr std::uint32_t kMost = 64;   // in units, how often the granule is read
+        if (known_.size() + 2 >= kMost) throw Unavailable("a side has more slices than can be told apart");
         std::vector<ReadItem> items{{offset, kUnit * kMost}};
         for (std::size_t slice = 0; slice < known_.size(); ++slice) {
             // Of a granule whose first line is known, the other: the same sector could come merged.
@@ -218,14 +220,14 @@ std::vector<std::uint64_t> chosen_granules() {
     };
     for (std::uint64_t page = 1; page <= 64; ++page) some_of(page, 16);
     for (int i = 0; i < 1000; ++i) some_of(random.below(kNearPages), 1);
-    constexpr std::uint32_t kPages = kBufferBytes / kPage;
+    constexpr std::uint32_t kPages = kLabelledBytes / kPage;
     for (int i = 0; i < 60; ++i) some_of(random.below(kPages), 20);
     return chosen;
 }
 
 void record_labels(const Placement& placement) {
     constexpr std::size_t kOfOtherSide = 512;
-    Reader reader({"lts__t_sectors_srcunit_tex.max"});
+    Reader reader({"lts__t_sectors_srcunit_tex.max"}, kLabelledBytes);
     std::vector<std::uint64_t> chosen = chosen_granules();
     std::printf("side,granule,slice\n");
     for (const std::size_t side : {0u, 1u}) {

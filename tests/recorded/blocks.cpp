@@ -63,9 +63,10 @@ double predicted_share(const AddressMap& map, int ways, const test::RecordedCell
     return lost / all;
 }
 
-// Where the recorded buffers began is not known: the mean of some places. Sets repeat after 16 x 47 pages.
+// Where the recorded buffers began is not known: the mean of some places. What is lost repeats after 16 x 47
+// pages.
 double predicted_share(const AddressMap& map, int ways, const test::RecordedCells& row) {
-    constexpr LineNumber kPlaces = 16, kPagesApart = 47;
+    constexpr LineNumber kPlaces = 16, kPagesApart = 97;
     double sum = 0;
     for (LineNumber place = 0; place < kPlaces; ++place)
         sum += predicted_share(map, ways, row, place * kPagesApart * (kPageBytes / kLineBytes));

@@ -94,11 +94,11 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"hash.interleave", "addresses of one hash.interleave block are in one slice",
      "channel interleaving (AMD: 256 B)", "AddressMap::lane"},
     {"hash.slot_masks",
-     "number = (address / 2^(7 + 3 + n), and below it n parities: home_masks, then slot_masks); "
-     "slot = number mod slices, row = number / slices",
+     "number = floor(address / 2^(10 + n)) * 2^n + n parities, of home_masks, then of slot_masks; "
+     "slot = number mod slices, row = floor(number / slices)",
      "none is published", "SolvedMap::lane"},
     {"hash.row_bits", "place = 8 * row + the three address bits", "none is published", "SolvedMap::place"},
-    {"hash.set_masks", "set = (place, its lowest eight bits being parities of it) mod sets",
+    {"hash.set_masks", "set = (place with these parities for its lowest eight bits) mod sets",
      "none is published", "SolvedMap::place"},
 
     {"coalescer.present", "without one max_requesters is 1",

@@ -149,27 +149,29 @@ void check_hash(const Machine& machine, Problems& problems) {
 void check_solved_hash(const Machine& machine, Problems& problems) {
     const Machine::Hash& hash = machine.hash;
     if (hash.slot_masks.empty()) {
-        if (!hash.row_masks.empty()) problems.add("hash.row_bits", "are given without hash.slot_masks");
+        if (!hash.row_bits.empty()) problems.add("hash.row_bits", "are given without hash.slot_masks");
         if (!hash.set_masks.empty()) problems.add("hash.set_masks", "are given without hash.slot_masks");
         return;
     }
-    constexpr std::size_t kMostParities = 8, kRowBits = 3;
-    if (machine.partitions != 2 || machine.l2.private_partitions)
-        problems.add("hash.slot_masks", "are known of two partitions that share their lines only");
+    if (machine.partitions != 2 || machine.l2.private_partitions) {
+        problems.add("hash.slot_masks", "need two partitions that are each other's far side");
+        return;
+    }
+    constexpr std::size_t kMostParities = 8;
     const std::size_t parities = hash.home_masks.size() + hash.slot_masks.size();
     if (parities > kMostParities) {
         problems.add("hash.slot_masks", "and hash.home_masks are ", parities, " masks; there can be ",
                      kMostParities);
         return;
     }
-    if (hash.row_masks.size() != kRowBits ||
-        !std::ranges::all_of(hash.row_masks, [](std::uint64_t mask) { return std::has_single_bit(mask); })) {
+    if (hash.row_bits.size() != Machine::Hash::kRowBits ||
+        !std::ranges::all_of(hash.row_bits, [](std::uint64_t mask) { return std::has_single_bit(mask); })) {
         problems.add("hash.row_bits", "must be three lists of one bit");
         return;
     }
     std::vector<std::uint64_t> low = hash.home_masks;
     low.insert(low.end(), hash.slot_masks.begin(), hash.slot_masks.end());
-    low.insert(low.end(), hash.row_masks.begin(), hash.row_masks.end());
+    low.insert(low.end(), hash.row_bits.begin(), hash.row_bits.end());
     const std::uint64_t replaced = ((std::uint64_t{1} << low.size()) - 1) << kLineShift;
     for (std::uint64_t& mask : low) mask &= replaced;
     if (are_dependent(low))
@@ -178,8 +180,8 @@ void check_solved_hash(const Machine& machine, Problems& problems) {
                      "that differ in address bits ",
                      kLineShift, " to ", kLineShift + low.size() - 1);
     std::vector<std::uint64_t> turned = hash.set_masks;
-    for (std::uint64_t& mask : turned) mask &= 0xff;
-    if (turned.size() != 8 || are_dependent(turned))
+    for (std::uint64_t& mask : turned) mask &= (1 << Machine::Hash::kSetMasks) - 1;
+    if (turned.size() != Machine::Hash::kSetMasks || are_dependent(turned))
         problems.add("hash.set_masks", "must be eight masks, independent in their lowest eight bits");
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/units.hpp"
+
 namespace l2lens {
 
 // How much a value can be trusted: read off the hardware, printed by the vendor, or deduced.
@@ -99,11 +101,13 @@ struct Machine {
         // the partition number: two partitions have one mask, eight have three, one has none).
         std::vector<std::uint64_t> home_masks;
         int interleave_bytes = 0;  // bytes that stay in one slice: at least a line
-        // Where the hash was solved, down to the set (memory/solved_map.hpp); else empty.
-        std::vector<std::uint64_t> slot_masks;  // over address bits: parities that follow the home's
-        std::vector<std::uint64_t> row_masks;   // an address bit each: which of a slot's eight lines in a row
-        std::vector<std::uint64_t>
-            set_masks;  // over the bits of row * 8 + which: the lowest eight of the set
+        // Where the hash was solved, down to the set (memory/solved_map.hpp); else empty. Masks over address
+        // bits, but for the last ones.
+        std::vector<std::uint64_t> slot_masks;  // their parities follow the home's in a line's number
+        std::vector<std::uint64_t> row_bits;    // one bit each: which of a slot's lines in a row
+        std::vector<std::uint64_t> set_masks;   // over bits of a line's place in its slice
+        static constexpr int kRowBits = 3;      // a slot has eight lines in a row
+        static constexpr int kSetMasks = 8;     // parities that replace a place's lowest bits
     } hash;
 
     struct Coalescer {
@@ -180,6 +184,9 @@ struct Machine {
     std::vector<Parameter> parameters;  // in file order
 
     int slices() const { return partitions * l2.slices_per_partition; }
+    std::uint32_t sets_per_slice() const {
+        return static_cast<std::uint32_t>(l2.slice_bytes / kLineBytes / l2.ways);
+    }
     std::int64_t partition_bytes() const { return l2.slices_per_partition * l2.slice_bytes; }
     std::int64_t l2_bytes() const { return partitions * partition_bytes(); }
 };

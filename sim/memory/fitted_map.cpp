@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/random.hpp"
+#include "memory/parities.hpp"
 
 namespace l2lens {
 namespace {
@@ -43,10 +44,9 @@ int spread_over_strides(std::span<const std::uint32_t> rows, int input_bits, int
 FittedMap::FittedMap(const Machine& machine)
     : granule_mask_(static_cast<std::uint32_t>(std::max(machine.hash.interleave_bytes / kLineBytes, 1) - 1)),
       lanes_(static_cast<std::uint32_t>(machine.l2.slices_per_partition)),
-      sets_(static_cast<std::uint32_t>(machine.l2.slice_bytes / kLineBytes / machine.l2.ways)) {
-    std::vector<std::uint32_t> home_masks;  // within a page
-    for (const std::uint64_t mask : machine.hash.home_masks)
-        home_masks.push_back(static_cast<std::uint32_t>(mask >> kLineShift) & ((1u << kPageBits) - 1));
+      sets_(machine.sets_per_slice()) {
+    std::vector<std::uint32_t> home_masks = over_lines(machine.hash.home_masks);
+    for (std::uint32_t& mask : home_masks) mask &= kPageLines - 1;
     number_bits_ = kPageBits - rank(home_masks);
     choose_matrix(home_masks);
     number_lanes();

@@ -6,8 +6,7 @@
 namespace l2lens {
 namespace {
 
-// Sixteen slots are eight slices of a partition, which the groups of four share; an H200's last fourteen are
-// seven.
+// An H100 has five times sixteen slots, an H200 fourteen more (slices.csv of traces/h100 and traces/h200).
 std::vector<std::uint16_t> lanes_of_slots(std::uint32_t slots) {
     const std::uint32_t in_fours = slots / 16 * 16;
     std::vector<std::uint16_t> lanes;
@@ -24,13 +23,13 @@ std::vector<std::uint16_t> lanes_of_slots(std::uint32_t slots) {
 SolvedMap::SolvedMap(const Machine& machine)
     : lane_of_slot_(lanes_of_slots(static_cast<std::uint32_t>(machine.partitions) *
                                    static_cast<std::uint32_t>(machine.l2.slices_per_partition))),
-      sets_(static_cast<std::uint32_t>(machine.l2.slice_bytes / kLineBytes / machine.l2.ways)) {
+      sets_(machine.sets_per_slice()) {
     std::vector<std::uint64_t> masks = machine.hash.home_masks;
     masks.insert(masks.end(), machine.hash.slot_masks.begin(), machine.hash.slot_masks.end());
     hashed_ = Parities(over_lines(masks));
     low_bits_ = static_cast<int>(masks.size()) + kRowBits;
     for (std::size_t i = 0; i < row_bit_.size(); ++i)
-        row_bit_[i] = std::countr_zero(machine.hash.row_masks[i]) - kLineShift;
+        row_bit_[i] = std::countr_zero(machine.hash.row_bits[i]) - kLineShift;
     std::vector<std::uint32_t> turns;
     for (const std::uint64_t mask : machine.hash.set_masks) turns.push_back(static_cast<std::uint32_t>(mask));
     turn_ = Parities(turns);

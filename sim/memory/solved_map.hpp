@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Line number -> slice and set, of an L2 whose hash was solved: an H100 and an H200, with one formula.
 //
-// A line's number is its address with the lowest bits replaced by parities, the home's first. Divided by the
-// number of slices it leaves a slot, which is a slice, and gives a row: eight lines of each slot. Slots come
-// in groups of four, near, far, near, far, or the other way round; a partition keeps the outer two of them in
-// one slice and the inner two in another, so that a line's copy on the other side has the same place as its
-// neighbour's own. Slots beyond the last sixteen that are whole come in pairs. A slice's lines, row after
-// row, go around its sets, the lowest eight bits turned by parities of the others.
+// A line's number is its address with the lowest bits replaced by parities, the home's as the lowest. The
+// number of slices divides it into a row and, as the remainder, a slot; a row has eight lines of each slot.
+// A slot's lines have one home, and from either side they are asked of one slice, the same lane on both. Two
+// slots, one of each home, share a lane: of four the outer two and the inner two, beyond the last sixteen
+// slots that are whole one and the next. A line's place in its slice counts the rows' lines; places go around
+// the sets, their lowest eight bits replaced by parities.
 //
 // Seen without exception: slices of 11416 granules of 64 GiB of an H200 and of an H100 (slices.csv of
 // traces/h200 and traces/h100), the lines of 400 and 99 sets (sets.csv).
@@ -35,8 +35,8 @@ public:
 
     Place place(LineNumber line) const {
         const std::uint32_t n = number(line), row = n / slots();
-        const std::uint32_t in_slice = row << kRowBits | in_row(line);
-        const std::uint32_t turned = (in_slice & ~kTurnedMask) | turn_.of(in_slice);
+        const std::uint32_t place = row << kRowBits | in_row(line);
+        const std::uint32_t turned = (place & ~kTurnedMask) | turn_.of(place);
         return {lane_of_slot_[n - row * slots()], turned % sets_};
     }
 
@@ -53,8 +53,8 @@ public:
     }
 
 private:
-    static constexpr int kRowBits = 3;  // eight lines of a slot in each row
-    static constexpr std::uint32_t kTurnedMask = 0xff;
+    static constexpr int kRowBits = Machine::Hash::kRowBits;
+    static constexpr std::uint32_t kTurnedMask = (1u << Machine::Hash::kSetMasks) - 1;
 
     std::uint32_t slots() const { return static_cast<std::uint32_t>(lane_of_slot_.size()); }
     std::uint32_t number(LineNumber line) const {

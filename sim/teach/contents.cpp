@@ -8,7 +8,7 @@ namespace l2lens {
 Contents::Contents(const Machine& machine)
     : lanes_(machine.l2.slices_per_partition),
       ways_(machine.l2.ways),
-      sets_(static_cast<std::uint32_t>(machine.l2.slice_bytes / kLineBytes / machine.l2.ways)),
+      sets_(machine.sets_per_slice()),
       held_(static_cast<std::size_t>(machine.partitions) * static_cast<std::size_t>(lanes_) * sets_ *
             static_cast<std::size_t>(ways_)) {}
 

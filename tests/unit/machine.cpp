@@ -346,16 +346,20 @@ TEST_CASE("The masks of a solved hash must give each line a place of its own") {
         const std::vector<std::string> found = keys(check(machine));
         return found.size() == 1 ? found.front() : std::to_string(found.size()) + " problems";
     };
+    CHECK(problem_of([](Machine& m) { m.l2.private_partitions = true, m.hash.home_masks.clear(); }) ==
+          "hash.slot_masks");
     CHECK(problem_of([](Machine& m) { m.hash.slot_masks[0] = m.hash.slot_masks[1]; }) == "hash.slot_masks");
     CHECK(problem_of([](Machine& m) { m.hash.slot_masks[0] |= 1 << 7; }) == "hash.slot_masks");  // a granule
     CHECK(problem_of([](Machine& m) { m.hash.slot_masks.resize(9, 1 << 20); }) == "hash.slot_masks");
-    CHECK(problem_of([](Machine& m) { m.hash.row_masks[1] = m.hash.row_masks[0]; }) == "hash.slot_masks");
-    CHECK(problem_of([](Machine& m) { m.hash.row_masks[1] |= 1 << 20; }) == "hash.row_bits");
-    CHECK(problem_of([](Machine& m) { m.hash.row_masks.pop_back(); }) == "hash.row_bits");
+    CHECK(problem_of([](Machine& m) { m.hash.row_bits[1] = m.hash.row_bits[0]; }) == "hash.slot_masks");
+    CHECK(problem_of([](Machine& m) { m.hash.row_bits[1] |= 1 << 20; }) == "hash.row_bits");
+    CHECK(problem_of([](Machine& m) { m.hash.row_bits.pop_back(); }) == "hash.row_bits");
     CHECK(problem_of([](Machine& m) { m.hash.set_masks.pop_back(); }) == "hash.set_masks");
     CHECK(problem_of([](Machine& m) { m.hash.set_masks[0] = m.hash.set_masks[1]; }) == "hash.set_masks");
     CHECK(problem_of([](Machine& m) { m.hash.slot_masks.clear(), m.hash.set_masks.clear(); }) ==
           "hash.row_bits");
+    CHECK(problem_of([](Machine& m) { m.hash.slot_masks.clear(), m.hash.row_bits.clear(); }) ==
+          "hash.set_masks");
 }
 
 TEST_CASE("The parameter table is well formed") {

@@ -150,7 +150,8 @@ Run run_tiles(const PreparedKernel::Parts& parts, const NamedOrder& order, const
 Run run_once(const PreparedKernel::Parts& parts, const NamedOrder& order, const PredictOptions& options,
              int lanes, Executor& inside) {
     std::optional<DetailRecorder> recorder;
-    if (options.details != nullptr) recorder.emplace(parts.machine, *options.details, !options.warm_l2);
+    if (options.details != nullptr)
+        recorder.emplace(parts.machine, *options.details, options.seed, !options.warm_l2);
     DetailRecorder* looks_on = recorder ? &*recorder : nullptr;
     return parts.engine == Engine::Tile ? run_tiles(parts, order, options, looks_on)
                                         : run_lines(parts, order, options, lanes, looks_on, inside);

@@ -48,11 +48,10 @@ function kernel(p, gpu)
               " registers per thread, a GPU has 255: take more warps or a smaller tile", 0)
     end
 
-    -- SM cycles per step beside the MMA. None in a grid: with hits alone a step of 128x128x64 takes 512.0 (triton_steps.csv). In a
-    -- persistent loop of Triton's 34: launches with 64 to 148 steps take 31 to 37 more than the MMAs and what is waited for here
-    -- (traces/h200/gemm.csv, gemm_more.csv), though with hits alone it is 2 to 6. The warp-specialized kernel, whose MMAs follow each
-    -- other, takes the MMA's time: static launches of 128x256 tiles, 64 and 128 steps, take 2600 cycles more (live_groups.csv).
-    local cycles = (specialized or p.mode == "grid") and 0 or 34
+    -- SM cycles per step beside the MMA, with hits alone: none in a grid, where a step of 128x128x64 takes 512.0; 2 to 6 in a
+    -- persistent loop of Triton's (triton_steps.csv). The warp-specialized kernel, whose MMAs follow each other, takes the MMA's
+    -- time: static launches of 128x256 tiles, 64 and 128 steps, take 2600 cycles more (live_groups.csv).
+    local cycles = (specialized or p.mode == "grid") and 0 or 5
     -- Eight warps, both operands K-major and no persistent loop: Triton's code waits for each step's MMAs, and the next step's
     -- begin 315 cycles after them where the data are there: with hits alone a step takes 1335 to 1344 cycles (128x256x64), 826 to
     -- 838 (128x128x64, 64x256x64) and 584 (128x128x32), with three stages and with four, but 1022 of 128x128x128, its MMAs' time

@@ -177,7 +177,7 @@ std::uint64_t for_each_request(TraceReader& reader, const Arguments& arguments,
         if (machine->l2.slices_per_partition != header.lanes_of)
             throw BadInput(fmt::format("{}: recorded on {} lanes, {} has {}", arguments.file, header.lanes_of,
                                        machine->name, machine->l2.slices_per_partition));
-        map.emplace(*machine);
+        map.emplace(*machine, header.seed);
         sample.emplace(header.lanes_of, header.lanes);
         expand.emplace(*machine, *map, *sample, header.tensors);
     }

@@ -3,7 +3,8 @@
 //
 // The home is the measured parity of address bits. The rest is known to the set where the hash was solved
 // (solved_map.hpp), else something as even (fitted_map.hpp). A copy of a far line takes the lane and the set
-// of its home: where copies are lost their homes are, too.
+// of its home: where copies are lost their homes are, too. Which page of the GPU's memory buffers got is
+// not known: a seed draws one, so that a mean over seeds is one over places.
 #pragma once
 
 #include <algorithm>
@@ -20,19 +21,20 @@ namespace l2lens {
 
 class AddressMap {
 public:
-    explicit AddressMap(const Machine& machine);
+    // Line 0 is the first one of a page that the seed draws; of seed 0, the memory's first.
+    explicit AddressMap(const Machine& machine, std::uint64_t seed = 0);
 
-    int home(LineNumber line) const { return static_cast<int>(home_.of(line)); }
+    int home(LineNumber line) const { return static_cast<int>(home_.of(first_ + line)); }
 
     // Lines whose numbers differ below these bits only have one home.
     int home_run_bits() const { return home_run_bits_; }
 
     int lane(LineNumber line) const {
-        return static_cast<int>(solved_ ? solved_->lane(line) : fitted_->lane(line));
+        return static_cast<int>(solved_ ? solved_->lane(first_ + line) : fitted_->lane(first_ + line));
     }
 
     std::uint32_t set(LineNumber line) const {
-        return solved_ ? solved_->place(line).set : fitted_->set(line);
+        return solved_ ? solved_->place(first_ + line).set : fitted_->set(first_ + line);
     }
 
     // Calls visit(lane, n) for all of the `lines` lines from `line` on, n of them at a time: a whole page's
@@ -51,7 +53,7 @@ public:
             run_by_run(ceil_div(line, kPageLines) * kPageLines);
             for (; past - line >= kPageLines; line += kPageLines) {
                 if (solved_)
-                    solved_->for_each_lane_of_page(line, kPageLines, visit);
+                    solved_->for_each_lane_of_page(first_ + line, kPageLines, visit);
                 else
                     fitted_->for_each_lane_of_page(visit);
             }
@@ -62,6 +64,7 @@ public:
     // Calls visit(lane, set) for each of the `lines` lines from `line` on.
     template <class Visit>
     void for_each_set(LineNumber line, std::uint32_t lines, Visit&& visit) const {
+        line += first_;
         if (fitted_) return fitted_->for_each_set(line, lines, visit);
         for (const LineNumber past = line + lines; line != past; ++line) {
             const SolvedMap::Place place = solved_->place(line);
@@ -74,7 +77,7 @@ public:
     // first with other bits in the places of the distances alone: a home is the parity of bits.
     bool homes_alternate(LineNumber stride, std::uint32_t rows) const {
         for (; rows > 1; rows /= 2, stride *= 2) {
-            if (home(stride) != 0) return true;
+            if (home_.of(stride) != 0) return true;
         }
         return false;
     }
@@ -86,6 +89,7 @@ private:
     static constexpr std::uint32_t kPageLines = (2 << 20) / kLineBytes;
     static_assert(sizeof(LineNumber) == 4);
 
+    LineNumber first_ = 0;
     Parities home_;
     int home_run_bits_ = 31;          // below the lowest bit of the homes' masks
     std::uint32_t granule_mask_ = 0;  // lines that stay in one slice

@@ -20,6 +20,13 @@ Picoseconds take_turn(Picoseconds& free_at, Picoseconds now, Picoseconds service
     return start;
 }
 
+// A box is complete when the last of its lines is. Lines that are not simulated wait at other slices'
+// outputs: by so many of a simulated line's mean waits, times the logarithm of how many lines it stands for,
+// the last of them comes later. Half, since lines of one slice wait together: a step of 132 CTAs that share
+// their boxes takes 486 and 354 ns with three and four stages on every 16th slice, 483 and 354 on all, 472
+// and 348 without.
+constexpr double kLateWaits = 0.5;
+
 }  // namespace
 
 Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
@@ -301,7 +308,9 @@ const Coalescer::Entry* Lane::follow(Slice& slice, const LineAccess& request, in
 // holds up what comes after it.
 Picoseconds Lane::leave_output(Picoseconds now, Slice& slice, int gpc, int sectors) {
     const Picoseconds from = std::max(now, leaves_from_[static_cast<std::size_t>(gpc)]);
-    take_turn(slice.output_free, from, sectors * t_.output_sector);
+    const Picoseconds work = sectors * t_.output_sector;
+    take_turn(slice.output_free, from, work);
+    if (t_.late_jitters > 0) slice.output_wait.add(slice.output_free - work - now);
     return slice.output_free;
 }
 
@@ -452,6 +461,7 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
     const Coalescer::Entry& entry = slice.coalescer.entry(index);
     const int sectors = count(entry.sectors);
     const Picoseconds leaves = entry.charged ? now : leave_output(now, slice, entry.gpc, sectors);
+    const Picoseconds others_leave = leaves + slice.output_wait.longer_by(kLateWaits * t_.late_jitters);
     Sent& sent = sent_[entry.gpc];
     ++sent.answers;
     sent.sectors += sectors;
@@ -459,9 +469,9 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
         --slice.far_lines;
         admit_later(now, slice, partition);
     }
-    answers_[entry.gpc].push_back(Answer{leaves + t_.slice_to_sm,
-                                         std::max(leaves, entry.settled()) + t_.slice_to_sm, entry.landing,
-                                         entry.requesters, static_cast<std::uint8_t>(sectors)});
+    answers_[entry.gpc].push_back(
+        Answer{leaves + t_.slice_to_sm, std::max(others_leave, entry.settled()) + t_.slice_to_sm,
+               entry.landing, entry.requesters, static_cast<std::uint8_t>(sectors)});
     if (observer_ != nullptr) tell_answer(leaves, entry, index, partition);
     --slice.unanswered;
     slice.coalescer.close(index);
@@ -495,7 +505,7 @@ void Lane::write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sector
 // the last of it has arrived.
 Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors,
                                   bool far) {
-    if (!last_level_) return read_dram(slice, from, count(sectors), far);
+    if (!last_level_) return read_dram(slice, line, from, count(sectors), far);
     const LastLevelCache::Found found = last_level_->read(line, sectors);
     last_level_had_ = found.sectors;
     events_[Event::LastLevelSectors] += static_cast<std::uint64_t>(count(sectors));
@@ -504,7 +514,7 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
     const Picoseconds had = slice.last_level_free + t_.last_level;
     Arrival arrival{std::max(had, found.line.ready), std::max(had, found.line.settled())};
     if (const auto missing = static_cast<SectorMask>(sectors & ~found.sectors); missing != 0) {
-        const Arrival read = read_dram(slice, slice.last_level_free, count(missing), far);
+        const Arrival read = read_dram(slice, line, slice.last_level_free, count(missing), far);
         arrival = {std::max(arrival.ready, read.ready), std::max(arrival.settled, read.settled)};
         found.line.valid |= missing;
         found.line.arrives(arrival.ready, arrival.settled);
@@ -512,14 +522,20 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
     return arrival;
 }
 
-Lane::Arrival Lane::read_dram(Slice& slice, Picoseconds from, int sectors, bool far) {
+Lane::Arrival Lane::read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors, bool far) {
     events_[Event::FillSectors] += static_cast<std::uint64_t>(sectors);
     take_turn(slice.dram_free, from, sectors * t_.dram_sector);
     const MemoryTiming::DramWait wait = t_.wait(slice.dram_load.add(from, sectors * t_.dram_sector), far);
-    const auto quantile = static_cast<double>(model_.exponential[random_.next() >> 52]);
+    const std::uint64_t drawn = random_.next();
+    const Refresh::Waits refresh = t_.refresh.wait(slice.dram_free, line, drawn >> 40);
+    const auto quantile = static_cast<double>(model_.exponential[drawn >> 52]);
     const Picoseconds ready =
         slice.dram_free + t_.dram + static_cast<Picoseconds>(wait.least_ps + wait.jitter_ps * quantile);
-    return {ready, ready + static_cast<Picoseconds>(wait.jitter_ps * t_.late_jitters)};
+    const auto later = [&](double jitters) { return static_cast<Picoseconds>(wait.jitter_ps * jitters); };
+    const auto backlog = static_cast<Picoseconds>(wait.backlog_ps);
+    const Picoseconds own = refresh.own > 0 ? refresh.own + backlog : 0;
+    const Picoseconds others = refresh.others > 0 ? refresh.others + backlog + later(t_.late_refreshed) : 0;
+    return {ready + own, ready + std::max({own, others, later(t_.late_jitters)})};
 }
 
 void Lane::wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer) {

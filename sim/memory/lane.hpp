@@ -44,6 +44,7 @@
 #include "memory/memory_model.hpp"
 #include "memory/messages.hpp"
 #include "memory/recent_load.hpp"
+#include "memory/recent_wait.hpp"
 #include "memory/sector_cache.hpp"
 #include "memory/timing.hpp"
 #include "memory/turn_queue.hpp"
@@ -126,6 +127,7 @@ private:
         Picoseconds fabric_free = 0;  // its outgoing link
         Picoseconds dram_free = 0;
         RecentLoad dram_load{};
+        RecentWait output_wait{};
         Picoseconds last_level_free = 0;            // its port to the cache in front of the memory
         int far_lines = 0;                          // on their way to it over the fabric
         int unanswered = 0;                         // requests that it has let in, but for merged ones
@@ -219,7 +221,7 @@ private:
     void write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sectors);
     // far: for another partition.
     Arrival fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far);
-    Arrival read_dram(Slice& slice, Picoseconds from, int sectors, bool far);
+    Arrival read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors, bool far);
     // What an observer is told (lane_steps.cpp).
     LaneStep step_of(LaneStep::Kind kind, Picoseconds now, int partition, LineNumber line,
                      SectorMask asked) const;

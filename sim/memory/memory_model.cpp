@@ -8,8 +8,8 @@
 
 namespace l2lens {
 
-MemoryModel::MemoryModel(const Machine& m, double lines_per_simulated_line)
-    : machine(m), map(m), timing(MemoryTiming::of(m)) {
+MemoryModel::MemoryModel(const Machine& m, double lines_per_simulated_line, std::uint64_t seed)
+    : machine(m), map(m, seed), timing(MemoryTiming::of(m, lines_per_simulated_line)) {
     partition_of_gpc.resize(static_cast<std::size_t>(m.gpcs));
     for (const Sm& sm : m.sms) {
         partition_of_gpc[static_cast<std::size_t>(sm.gpc)] = static_cast<std::uint8_t>(sm.partition);
@@ -25,6 +25,7 @@ MemoryModel::MemoryModel(const Machine& m, double lines_per_simulated_line)
     // of which only every F-th line is simulated misses ln F of it. That is time of the box, not of its
     // lines: they take no place in a slice meanwhile.
     timing.late_jitters = std::log(lines_per_simulated_line);
+    timing.late_refreshed = std::log(std::max(lines_per_simulated_line * timing.refresh.share(), 1.0));
     constexpr int kQuantiles = 4096;
     for (int i = 0; i < kQuantiles; ++i) {
         exponential.push_back(static_cast<float>(-std::log(1.0 - (i + 0.5) / kQuantiles)));

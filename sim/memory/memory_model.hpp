@@ -13,7 +13,7 @@ namespace l2lens {
 
 // What all lanes of one run share, read-only.
 struct MemoryModel {
-    MemoryModel(const Machine& machine, double lines_per_simulated_line);
+    MemoryModel(const Machine& machine, double lines_per_simulated_line, std::uint64_t seed = 0);
 
     // Of an SM of a GPC (numbers_in_gpcs()): below gpcs * most_sms_of_a_gpc.
     std::size_t sm_number(int gpc, int sm) const {

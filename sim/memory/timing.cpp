@@ -8,7 +8,7 @@
 
 namespace l2lens {
 
-MemoryTiming MemoryTiming::of(const Machine& machine) {
+MemoryTiming MemoryTiming::of(const Machine& machine, double lines_per_simulated_line) {
     const double l2_cycle_ns = 1.0 / machine.clock.l2_ghz;
     const auto& latency = machine.latency;
     const auto& bandwidth = machine.bandwidth;
@@ -35,8 +35,12 @@ MemoryTiming MemoryTiming::of(const Machine& machine) {
     t.fabric_reply = from_ns(latency.fabric_reply_ns);
     t.dram = from_ns(latency.dram_ns);
     t.dram_jitter_ps = latency.dram_jitter_ns * 1000.0;
+    t.dram_queue_ps = latency.dram_queue_ns * 1000.0;
+    t.dram_queue_far_ps = latency.dram_queue_far_ns * 1000.0;
     t.dram_load = latency.dram_load;
-    t.dram_load_far = latency.dram_load_far;
+    t.dram_backlog_ps = latency.dram_backlog_ns * 1000.0;
+    t.refresh =
+        Refresh(from_ns(latency.dram_refresh_ns), latency.dram_refresh_share, lines_per_simulated_line);
     constexpr double kNeverLong = 1e18;
     t.dram_spread_ps = latency.dram_spread_ns > 0 ? latency.dram_spread_ns * 1000.0 : kNeverLong;
     t.sm_to_slice = from_ns(latency.sm_to_slice_ns);

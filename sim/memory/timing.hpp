@@ -7,6 +7,7 @@
 
 #include "base/units.hpp"
 #include "machine/machine.hpp"
+#include "memory/refresh.hpp"
 
 namespace l2lens {
 
@@ -25,30 +26,38 @@ struct MemoryTiming {
     Picoseconds miss;  // tag -> the request that leaves for home or DRAM
     Picoseconds fabric_request;
     Picoseconds fabric_reply;
-    Picoseconds dram;       // the constant part of its latency
-    double dram_jitter_ps;  // mean of the exponential part, of an idle DRAM
-    double dram_load;       // how it grows with the share of the time that DRAM is busy
-    double dram_load_far;   // and for requests over the fabric, which DRAM serves first
-    double dram_spread_ps;  // longer waits deviate by the root of this times their mean
-    double late_jitters;    // by so many mean jitters a box settles after its simulated lines
+    Picoseconds dram;          // the constant part of its latency
+    double dram_jitter_ps;     // mean of the exponential part, of an idle DRAM
+    double dram_queue_ps;      // by which it grows with the share of the time that DRAM is busy
+    double dram_queue_far_ps;  // and for requests over the fabric, which DRAM serves first
+    double dram_load;          // how fast
+    double dram_spread_ps;     // longer waits deviate by the root of this times their mean
+    double late_jitters;       // by so many mean jitters a box settles after its simulated lines
+    Refresh refresh;           // for whose rest lines wait, too
+    double dram_backlog_ps;    // and for what has come to the bank meanwhile, times the share DRAM is busy
+    double late_refreshed;     // the same of those lines that wait for a refresh
     Picoseconds sm_to_slice;
     Picoseconds slice_to_sm;
 
-    static MemoryTiming of(const Machine& machine);
+    static MemoryTiming of(const Machine& machine, double lines_per_simulated_line = 1);
 
     // How much longer than its constant part DRAM's latency is.
     struct DramWait {
         double least_ps;
-        double jitter_ps;  // mean of the exponential part, which is added
+        double jitter_ps;   // mean of the exponential part, which is added
+        double backlog_ps;  // added for who has waited for a refresh
     };
 
     // When DRAM was busy for `load` of the time lately. A queue at such a load makes whoever comes wait so in
     // the mean, and long waits, being sums of many, vary less than their mean (traces/h200/delays.csv).
     DramWait wait(double load, bool far) const {
-        const double mean = dram_jitter_ps / (1 - (far ? dram_load_far : dram_load) * std::min(load, 1.0));
-        if (mean <= dram_spread_ps) return {0, mean};
+        const double busy = std::min(load, 1.0);
+        const double queue = (far ? dram_queue_far_ps : dram_queue_ps) * busy / (1 - dram_load * busy);
+        const double mean = dram_jitter_ps + queue;
+        const double backlog = dram_backlog_ps * busy;
+        if (mean <= dram_spread_ps) return {0, mean, backlog};
         const double jitter = std::sqrt(dram_spread_ps * mean);
-        return {mean - jitter, jitter};
+        return {mean - jitter, jitter, backlog};
     }
 };
 

@@ -22,11 +22,12 @@ double count(SectorMask sectors) {
 
 }  // namespace
 
-DetailRecorder::DetailRecorder(const Machine& machine, const KernelLines& lines, bool cold)
+DetailRecorder::DetailRecorder(const Machine& machine, const KernelLines& lines, std::uint64_t seed,
+                               bool cold)
     : machine_(machine),
       lines_(lines),
       cold_(cold),
-      map_(machine),
+      map_(machine, seed),
       timeline_([this] { return residency(); }),
       bins_(machine) {}
 

@@ -21,7 +21,7 @@ namespace l2lens {
 class DetailRecorder final : public RequestSink {
 public:
     // `cold`: the run begins with an empty L2, so that what comes first comes from DRAM.
-    DetailRecorder(const Machine& machine, const KernelLines& lines, bool cold);
+    DetailRecorder(const Machine& machine, const KernelLines& lines, std::uint64_t seed, bool cold);
 
     // What was counted since the launch, between two windows; of either engine.
     void counted(Picoseconds since_launch, const Events& events) { timeline_.add(since_launch, events); }

@@ -20,7 +20,7 @@ Simulation::Simulation(const Machine& machine, const Kernel& kernel, std::span<c
       running_(first_),
       options_(options),
       sample_(machine.l2.slices_per_partition, options.lanes),
-      model_(machine, sample_.factor()),
+      model_(machine, sample_.factor(), options.seed),
       ports_(machine, sample_.factor()),
       window_(exchange_window(machine)) {
     for (int i = 0; i < sample_.count(); ++i) {

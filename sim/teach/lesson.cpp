@@ -31,7 +31,7 @@ Lesson::Lesson(const Machine& machine, const Kernel& kernel, std::string order, 
       kernel_(kernel),
       order_(std::move(order)),
       tape_(std::move(tape)),
-      narrator_(machine, kernel),
+      narrator_(machine, kernel, tape_.seed),
       contents_(machine) {}
 
 std::string Lesson::title() const {

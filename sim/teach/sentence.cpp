@@ -78,8 +78,8 @@ std::string sectors_text(SectorMask sectors) {
     return fmt::format("sectors {}, {} and {}", numbers[0], numbers[1], numbers[2]);
 }
 
-Narrator::Narrator(const Machine& machine, const Kernel& kernel)
-    : machine_(machine), kernel_(kernel), map_(machine) {}
+Narrator::Narrator(const Machine& machine, const Kernel& kernel, std::uint64_t seed)
+    : machine_(machine), kernel_(kernel), map_(machine, seed) {}
 
 int Narrator::slice_of(const LaneStep& step) const {
     return step.partition * machine_.l2.slices_per_partition + step.lane;

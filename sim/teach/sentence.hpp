@@ -23,7 +23,7 @@ std::string sectors_text(SectorMask sectors);
 class Narrator {
 public:
     // Both must outlive it.
-    Narrator(const Machine& machine, const Kernel& kernel);
+    Narrator(const Machine& machine, const Kernel& kernel, std::uint64_t seed);
 
     // `before`: the contents before the access.
     std::string sentence(const Access& access, const Contents& before) const;

@@ -108,6 +108,7 @@ Tape record_tape(const Machine& machine, const Kernel& kernel, std::span<const s
     simulation.observer = &recorder;
     SerialExecutor one_thread;  // one order of the lanes, hence one tape
     Tape tape;
+    tape.seed = options.seed;
     try {
         const SimulationResult result =
             Simulation(machine, kernel, launches, ctas_per_sm, simulation).run(one_thread);

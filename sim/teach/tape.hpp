@@ -29,6 +29,7 @@ struct Tape {
     bool complete = true;          // false: the launch went on
     Events events;                 // of the whole launch; of an incomplete tape none
     Picoseconds time = 0;          // launch -> last CTA's exit
+    std::uint64_t seed = 0;        // draws where the memory lies, too
 };
 
 // How a launch is recorded.

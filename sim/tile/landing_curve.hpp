@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the lines of one box come back. All of a box's lines leave at the same pace, so for each the same time
 // passes between two requests for it, and one number says how many of a box's lines are still on their way:
-// none has landed before `opens`, and then, DRAM's latency being a constant and an exponential part, the
-// share still missing falls as exp(-(t - opens) / jitter) until the last one is there. Times are of the box's
-// first line; line i is i issue slots later in everything.
+// none has landed before `opens`, and then, DRAM's latency being a constant, an exponential part and some
+// lines' wait for a refresh, the share still missing falls as the chance of the two together to be longer,
+// until the last one is there. Times are of the box's first line; line i is i issue slots later in
+// everything.
 #pragma once
 
 #include <array>
@@ -12,6 +13,7 @@
 
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "memory/refresh.hpp"
 
 namespace l2lens {
 
@@ -25,11 +27,13 @@ constexpr std::uint32_t share_of(std::uint32_t n, Share share) {
 
 class LandingCurve {
 public:
-    explicit LandingCurve(double jitter_ps) : steps_per_ps_(jitter_ps > 0 ? kStepsPerMean / jitter_ps : 0) {
-        for (std::size_t i = 0; i < missing_.size(); ++i) {
-            const double means = (static_cast<double>(i) + 0.5) / kStepsPerMean;
-            missing_[i] = static_cast<Share>(std::lround(kAll * std::exp(-means)));
-        }
+    explicit LandingCurve(double jitter_ps, const Refresh& refresh = {})
+        : refresh_ps_(static_cast<double>(refresh.length())), refreshed_(refresh.share()) {
+        const double longest = kMeans * jitter_ps + refresh_ps_;
+        steps_per_ps_ = longest > 0 ? static_cast<double>(missing_.size()) / longest : 0;
+        for (std::size_t i = 0; i < missing_.size() && longest > 0; ++i)
+            missing_[i] = static_cast<Share>(
+                std::lround(kAll * still_missing((static_cast<double>(i) + 0.5) / steps_per_ps_, jitter_ps)));
         for (std::size_t i = 0; i < slowest_.size(); ++i) {
             const double quantile = (static_cast<double>(i) + 0.5) / static_cast<double>(slowest_.size());
             slowest_[i] = static_cast<float>(-std::log(-std::log(quantile)));
@@ -52,10 +56,22 @@ public:
     }
 
 private:
-    static constexpr double kStepsPerMean = 16;
+    static constexpr double kMeans = 8;  // of the exponential part: exp(-8) of a box is less than a line
     static constexpr int kQuantileBits = 9;
 
-    double steps_per_ps_;
+    // The chance of the exponential part and the wait for a refresh to be longer than `after` together.
+    double still_missing(double after, double jitter_ps) const {
+        const auto longer = [&](double than) { return jitter_ps > 0 ? std::exp(-than / jitter_ps) : 0; };
+        if (refresh_ps_ == 0) return longer(after);
+        const double under_way = std::min(after, refresh_ps_);
+        const double with_refresh = 1 - under_way / refresh_ps_ +
+                                    jitter_ps / refresh_ps_ * (longer(after - under_way) - longer(after));
+        return (1 - refreshed_) * longer(after) + refreshed_ * with_refresh;
+    }
+
+    double refresh_ps_;
+    double refreshed_;  // the share of lines that find one under way
+    double steps_per_ps_ = 0;
     std::array<Share, 128> missing_{};
     std::array<float, 1u << kQuantileBits> slowest_{};
 };

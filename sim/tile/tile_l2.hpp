@@ -251,14 +251,15 @@ private:
     const BoxPaces& paces_;
     TileWheel& wheel_;
     const Picoseconds way_in_;
-    MemoryTiming t_;  // slice_to_sm with the way in
-    Picoseconds dram_jitter_;
-    double dram_sector_;  // all slices of a partition together
+    MemoryTiming t_;         // slice_to_sm with the way in
+    Picoseconds dram_wait_;  // of an idle DRAM, in the mean
+    double dram_sector_;     // all slices of a partition together
     std::array<RecentLoad, kMostHomes> dram_load_{};
     Picoseconds hit_ramp_;
     Picoseconds longest_hit_;  // a hit's entry may be joined
     bool tags_wait_;           // lookups may come faster than tags take them
     LandingCurve curve_;
+    double fewer_wait_;  // logarithm of how many lines there are for each that waits for a refresh
     std::array<float, kAll + 1> log_share_{};  // ln of a share
     int max_requesters_;
     std::uint32_t gpcs_;

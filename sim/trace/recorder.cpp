@@ -26,7 +26,7 @@ void TraceRecorder::begin(const Work& work, const LaneSample& sample) {
     header_.walks = static_cast<std::uint32_t>(walks_.size());
     header_.lanes = sample.count();
     header_.lanes_of = machine_.l2.slices_per_partition;
-    map_.emplace(machine_);
+    map_.emplace(machine_, header_.seed);
     sample_.emplace(sample);
     expand_.emplace(machine_, *map_, *sample_, header_.tensors);
     writer_.emplace(out_, header_, walks_, most_bytes_);

@@ -43,7 +43,7 @@ public:
           options_(options),
           executor_(executor),
           sample_(machine.l2.slices_per_partition, lanes_to_simulate(reader.header(), machine)),
-          model_(machine, sample_.factor()),
+          model_(machine, sample_.factor(), reader.header().seed),
           expand_(machine, model_.map, sample_, reader.header().tensors),
           ports_(machine, sample_.factor()),
           window_(exchange_window(machine)),

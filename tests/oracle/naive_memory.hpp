@@ -38,6 +38,7 @@ public:
           answers_(static_cast<std::size_t>(machine.gpcs)),
           random_(seed, static_cast<std::uint64_t>(number)) {
         late_jitters_ = std::log(lines_per_simulated_line);
+        lines_per_simulated_line_ = lines_per_simulated_line;
     }
 
     void submit(const Request& request) {
@@ -118,6 +119,7 @@ private:
         bool looks_again = false;
         Picoseconds tag_free = 0;
         Picoseconds output_free = 0;
+        double output_wait = 0;  // lately, in the mean
         Picoseconds link_free = 0;
         Picoseconds dram_free = 0;
         double dram_load = 0;
@@ -218,18 +220,49 @@ private:
         line.settled = settled_after(line.ready, settled);
     }
 
-    Data read_dram(Slice& slice, Picoseconds from, SectorMask sectors, bool far) {
+    Data read_dram(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far) {
         events_[Event::FillSectors] += counted(sectors);
         serve(slice.dram_free, from, size(sectors) * t_.dram_sector);
         const double load = dram_load_with(slice, from, size(sectors) * t_.dram_sector);
-        const double mean = t_.dram_jitter_ps / (1 - (far ? t_.dram_load_far : t_.dram_load) * load);
+        const double queue = far ? t_.dram_queue_far_ps : t_.dram_queue_ps;
+        const double mean = t_.dram_jitter_ps + queue * load / (1 - t_.dram_load * load);
         const double jitter = mean > t_.dram_spread_ps ? std::sqrt(t_.dram_spread_ps * mean) : mean;
         // The quantile at the middle of the i-th of 4096 parts of Exp(1), as a float.
-        const auto part = static_cast<double>(random_.next() >> 52);
+        const std::uint64_t drawn = random_.next();
+        const auto part = static_cast<double>(drawn >> 52);
         const auto quantile = static_cast<double>(static_cast<float>(-std::log(1.0 - (part + 0.5) / 4096)));
         const Picoseconds ready =
             slice.dram_free + t_.dram + static_cast<Picoseconds>(mean - jitter + jitter * quantile);
-        return {ready, ready + static_cast<Picoseconds>(jitter * late_jitters_)};
+        // Is its bank of 16 KiB under refresh, or that of a line it stands for, which are in both groups of
+        // channels? How much of the refresh is left is the same for all of a group and of one refresh's time.
+        const double share = machine_.latency.dram_refresh_share;
+        const Picoseconds length = from_ns(machine_.latency.dram_refresh_ns);
+        if (share == 0 || length == 0)
+            return {ready, ready + static_cast<Picoseconds>(jitter * late_jitters_)};
+        const auto turn = static_cast<std::uint64_t>(slice.dram_free / length);
+        const auto scrambled = [&](std::uint64_t what, std::uint64_t when) {
+            std::uint64_t bits = what * 0x9E3779B97F4A7C15 + when * 0xD1B54A32D192ED03;
+            bits = (bits ^ bits / (std::uint64_t{1} << 32)) * 0xBF58476D1CE4E5B9;
+            return (bits ^ bits / (std::uint64_t{1} << 32)) * 0x94D049BB133111EB;
+        };
+        const auto left = [&](std::uint64_t group) {
+            return length * static_cast<Picoseconds>(scrambled(~group, turn) >> 54) / 1024;
+        };
+        const auto chance = [](double of) { return std::floor(of * 4096 + 0.5); };
+        const bool finds = static_cast<double>(scrambled(line / 128, turn) >> 52) < chance(share);
+        const double one_of_them = 1 - std::pow(1 - share, lines_per_simulated_line_ - 1);
+        const bool others = static_cast<double>(drawn >> 40 & 4095) < chance(one_of_them);
+        // Who has waited for it then waits for what has come to the bank meanwhile.
+        const auto backlog = static_cast<Picoseconds>(machine_.latency.dram_backlog_ns * 1000.0 * load);
+        const auto all_of_it = [&](Picoseconds rest) { return rest > 0 ? rest + backlog : 0; };
+        const Picoseconds own = all_of_it(finds ? left(scrambled(line / 2, 0) % 2) : 0);
+        // The slowest line it stands for is one of those that do not wait, or of those that do, which are
+        // fewer.
+        Picoseconds of_others = all_of_it(others ? std::max(left(0), left(1)) : 0);
+        const double refreshed = std::max(lines_per_simulated_line_ * chance(share) / 4096, 1.0);
+        if (of_others > 0) of_others += static_cast<Picoseconds>(jitter * std::log(refreshed));
+        const auto late = static_cast<Picoseconds>(jitter * late_jitters_);
+        return {ready + own, ready + std::max(own, std::max(of_others, late))};
     }
 
     // Sectors of the aligned blocks of `bytes` in which a sector is missing.
@@ -438,7 +471,7 @@ private:
         events_[Event::TexReadPromoted] += counted(fetched) - counted(missing);
         line.valid |= fetched;
         if (&home_slice(request.line) == &slice) {
-            arrive_in(line, read_dram(slice, now + t_.miss, fetched, false));
+            arrive_in(line, read_dram(slice, request.line, now + t_.miss, fetched, false));
             entry->ready = line.ready;
             entry->settled = line.settled;
             answer_at(line.ready, slice, entry);
@@ -491,7 +524,7 @@ private:
         events_[Event::FabricReadMisses] += counted(missing);
         Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
         if (missing != 0) {
-            const Data data = read_dram(home, looked_up + t_.miss, missing, true);
+            const Data data = read_dram(home, number, looked_up + t_.miss, missing, true);
             ready = data.ready;
             arrive_in(line, data);
             line.valid |= missing;
@@ -528,9 +561,13 @@ private:
 
     // In order: what waits for its GPC holds up what is behind it.
     Picoseconds leave_output(Slice& slice, Picoseconds now, const Entry& entry) {
+        const Picoseconds asked = now;
         const auto held = held_back_.find(entry.request.gpc);
         if (held != held_back_.end()) now = std::max(now, held->second);
-        serve(slice.output_free, now, size(entry.request.sectors) * t_.output_sector);
+        const Picoseconds work = size(entry.request.sectors) * t_.output_sector;
+        serve(slice.output_free, now, work);
+        const auto waited = static_cast<double>(slice.output_free - work - asked);
+        if (late_jitters_ > 0) slice.output_wait += (waited - slice.output_wait) / 256;
         return slice.output_free;
     }
 
@@ -547,7 +584,9 @@ private:
         }
         Answer out;
         out.time = left + t_.slice_to_sm;
-        out.settled = std::max(left, entry->settled) + t_.slice_to_sm;
+        // Other slices' lines of the box wait for their outputs, too.
+        const auto others = static_cast<Picoseconds>(0.5 * late_jitters_ * slice.output_wait);
+        out.settled = std::max(left + others, entry->settled) + t_.slice_to_sm;
         out.requesters = static_cast<std::uint8_t>(entry->landing.size());
         std::copy(entry->landing.begin(), entry->landing.end(), out.landing.begin());
         out.sectors = static_cast<std::uint8_t>(sectors);
@@ -585,7 +624,8 @@ private:
         const SectorMask fetched =
             request.operation == Operation::Add ? without(request.sectors, line.valid) : SectorMask{0};
         if (fetched != 0) {
-            arrive_in(line, read_dram(home, now + t_.miss, fetched, missed == Event::FabricReadMisses));
+            arrive_in(line, read_dram(home, request.line, now + t_.miss, fetched,
+                                      missed == Event::FabricReadMisses));
             events_[missed] += counted(fetched);
         }
         for (SectorMask sector = 1; sector < kWholeLine; sector = static_cast<SectorMask>(sector << 1)) {
@@ -620,6 +660,7 @@ private:
     const AddressMap& map_;
     MemoryTiming t_;
     double late_jitters_;
+    double lines_per_simulated_line_;
     std::vector<Slice> slices_;
     std::map<std::pair<std::int64_t, std::uint64_t>, std::pair<Picoseconds, Handler>> queue_;
     std::uint64_t sequence_ = 0;

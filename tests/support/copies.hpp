@@ -59,9 +59,10 @@ public:
         kernel_.resources.registers_per_thread = 32;
     }
 
-    // What an SM of each kind of readers gets, B/ns, means.
-    std::vector<double> rates(const Machine& machine) const {
-        const std::vector<CtaStay> stays = simulate(machine, 8);
+    // What an SM of each kind of readers gets, B/ns, means. On some of the lanes, lines come from as many
+    // banks of DRAM, as those of rows that lie apart do; on all of them, a copy from one.
+    std::vector<double> rates(const Machine& machine, int lanes = 8) const {
+        const std::vector<CtaStay> stays = simulate(machine, lanes);
         std::vector<double> rates;
         std::size_t cta = lone_loads_ > 0 ? 1 : 0;
         for (const auto& [count, bytes] : kinds_) {

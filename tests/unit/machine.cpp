@@ -222,10 +222,10 @@ TEST_CASE("Parameters keep the file's order, lines, sources and values") {
     const auto row =
         std::ranges::find(machine.parameters, std::string("latency.fabric_request"), &Parameter::key);
     REQUIRE(row != machine.parameters.end());
-    CHECK(row->value == "45");
+    CHECK(row->value == "38");
     CHECK(row->unit == "ns");
     CHECK(row->confidence == Confidence::Inferred);
-    CHECK(machine.latency.fabric_request_ns == 45);
+    CHECK(machine.latency.fabric_request_ns == 38);
 }
 
 TEST_CASE("A file written from the parameters list reads back as the same machine") {

@@ -36,7 +36,7 @@ using Kind = LaneStep::Kind;
 
 // Each counter as the accesses add up to it.
 Events added_up(const Tape& tape, const Machine& machine) {
-    const AddressMap map(machine);
+    const AddressMap map(machine, tape.seed);
     Events events;
     for (const Access& access : tape.accesses) {
         const LaneStep& step = access.step;

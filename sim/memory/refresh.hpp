@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long lines wait for a refresh of their bank of DRAM. Banks are refreshed one after the other, the same
+// one of many channels at once: all lines that find theirs under way get on when that refresh ends. What lies
+// together is of one bank: a lone copy of 16 KiB in one piece seldom waits, one of 128 rows that lie apart
+// nearly always, 100 ns in the mean (traces/h200/refresh.csv, far.csv).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "base/units.hpp"
+
+namespace l2lens {
+
+class Refresh {
+public:
+    Refresh() = default;
+
+    // `share` of banks are under refresh at a time. A simulated line stands for `lines`, of as many banks.
+    Refresh(Picoseconds length, double share, double lines)
+        : length_(share > 0 ? length : 0),
+          own_(chance(share)),
+          others_(chance(1 - std::pow(1 - share, lines - 1))) {}
+
+    struct Waits {
+        Picoseconds own;
+        Picoseconds others;  // of the slowest line that it stands for; 0: none of them waits
+    };
+
+    // Of a line that comes to DRAM at `now`; twelve random bits.
+    Waits wait(Picoseconds now, LineNumber line, std::uint64_t random) const {
+        if (length_ == 0) return {0, 0};
+        const auto turn = static_cast<std::uint64_t>(now / length_);
+        const std::uint64_t bank = hash(line >> kBankShift, turn);
+        const std::uint64_t group = hash(line >> 1, 0) & 1;
+        const bool finds = bank >> 52 < own_, others_find = (random & (kChances - 1)) < others_;
+        const Picoseconds own = finds ? rest_in(turn, group) : 0;
+        return {own, others_find ? longest(now) : 0};
+    }
+
+    // Of a box of many lines.
+    Picoseconds longest(Picoseconds now) const {
+        if (length_ == 0) return 0;
+        const auto turn = static_cast<std::uint64_t>(now / length_);
+        return std::max(rest_in(turn, 0), rest_in(turn, 1));
+    }
+
+    Picoseconds length() const { return length_; }
+    double share() const { return static_cast<double>(own_) / kChances; }
+
+private:
+    static constexpr int kBankShift = 7;  // 16 KiB: how much is of one bank is not known
+    static constexpr std::uint64_t kChances = 4096;
+
+    static std::uint64_t chance(double share) { return static_cast<std::uint64_t>(share * kChances + 0.5); }
+
+    // Of the refresh of whoever comes in that time: any rest is as likely. When they end is not known; with
+    // one period for all, who reads box after box would fall into step with it.
+    Picoseconds rest_in(std::uint64_t turn, std::uint64_t group) const {
+        constexpr std::uint64_t kRests = 1024;
+        return length_ * static_cast<Picoseconds>(hash(~group, turn) >> 54) /
+               static_cast<Picoseconds>(kRests);
+    }
+
+    static std::uint64_t hash(std::uint64_t piece, std::uint64_t turn) {
+        std::uint64_t bits = piece * 0x9E3779B97F4A7C15 + turn * 0xD1B54A32D192ED03;
+        bits = (bits ^ bits >> 32) * 0xBF58476D1CE4E5B9;
+        return (bits ^ bits >> 32) * 0x94D049BB133111EB;
+    }
+
+    Picoseconds length_ = 0;
+    std::uint64_t own_ = 0, others_ = 0;
+};
+
+}  // namespace l2lens

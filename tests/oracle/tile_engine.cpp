@@ -160,7 +160,7 @@ TEST_CASE("What waits for busy tags in front of the coalescer is joined by as fe
     const int queue = machine.l2.tag_queue_requests;
     CHECK(merged(Engine::Tile, 0) == Approx(merged(Engine::Line, 0)).margin(0.08));
     CHECK(merged(Engine::Tile, queue) == Approx(merged(Engine::Line, queue)).margin(0.06));
-    CHECK(merged(Engine::Tile, queue) < merged(Engine::Tile, 0) - 0.03);
+    CHECK(merged(Engine::Tile, queue) < merged(Engine::Tile, 0) - 0.025);
 }
 
 TEST_CASE("Without a coalescer nothing merges, and on one partition nothing crosses a fabric") {
@@ -261,7 +261,7 @@ TEST_CASE("The tile engine predicts what the line engine does") {
         int sample;  // of the line engine: of every 16th slice, row_major's time would be another by 3 %
     };
     for (const Compared& c : {
-             Compared{{"m=2048", "n=2048", "k=2048"}, "group_m:8", 1, 6.5, 25, 1},
+             Compared{{"m=2048", "n=2048", "k=2048"}, "group_m:8", 1, 8, 25, 1},
              Compared{{"m=2048", "n=2048", "k=2048"}, "row_major", 1, 7.5, 60, 1},
              Compared{{"m=8192", "n=4096", "k=8192"}, "group_m:8", 2, 4.5, 25, 4},
              Compared{{"m=8192", "n=4096", "k=8192"}, "row_major", 7, 4.5, 25, 4},

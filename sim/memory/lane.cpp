@@ -24,7 +24,7 @@ Picoseconds take_turn(Picoseconds& free_at, Picoseconds now, Picoseconds service
 // outputs: by so many of a simulated line's mean waits, times the logarithm of how many lines it stands for,
 // the last of them comes later. Half, since lines of one slice wait together: a step of 132 CTAs that share
 // their boxes takes 486 and 354 ns with three and four stages on every 16th slice, 483 and 354 on all, 472
-// and 348 without.
+// and 348 without (in the model before refreshes).
 constexpr double kLateWaits = 0.5;
 
 }  // namespace

@@ -2,7 +2,8 @@
 // How long lines wait for a refresh of their bank of DRAM. Banks are refreshed one after the other, the same
 // one of many channels at once: all lines that find theirs under way get on when that refresh ends. What lies
 // together is of one bank: a lone copy of 16 KiB in one piece seldom waits, one of 128 rows that lie apart
-// nearly always, 100 ns in the mean (traces/h200/refresh.csv, far.csv).
+// nearly always, 100 ns in the mean. Two groups of channels, whose refreshes end at other times, give both
+// what they take (traces/h200/refresh.csv, far.csv).
 #pragma once
 
 #include <algorithm>
@@ -53,7 +54,9 @@ private:
     static constexpr int kBankShift = 7;  // 16 KiB: how much is of one bank is not known
     static constexpr std::uint64_t kChances = 4096;
 
-    static std::uint64_t chance(double share) { return static_cast<std::uint64_t>(share * kChances + 0.5); }
+    static std::uint64_t chance(double share) {
+        return static_cast<std::uint64_t>(std::lround(share * kChances));
+    }
 
     // Of the refresh of whoever comes in that time: any rest is as likely. When they end is not known; with
     // one period for all, who reads box after box would fall into step with it.

@@ -52,8 +52,8 @@ struct MemoryTiming {
     // the mean, and long waits, being sums of many, vary less than their mean (traces/h200/delays.csv).
     DramWait wait(double load, bool far) const {
         const double busy = std::min(load, 1.0);
-        const double queue = (far ? dram_queue_far_ps : dram_queue_ps) * busy / (1 - dram_load * busy);
-        const double mean = dram_jitter_ps + queue;
+        const double in_queue = (far ? dram_queue_far_ps : dram_queue_ps) * busy / (1 - dram_load * busy);
+        const double mean = dram_jitter_ps + in_queue;
         const double backlog = dram_backlog_ps * busy;
         if (mean <= dram_spread_ps) return {0, mean, backlog};
         const double jitter = std::sqrt(dram_spread_ps * mean);

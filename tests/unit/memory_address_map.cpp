@@ -259,3 +259,20 @@ TEST_CASE("The map is the same each time it is made") {
         different += one.lane(line) != other.lane(line) || one.set(line) != other.set(line);
     CHECK(different == 0);
 }
+
+TEST_CASE("A seed moves the memory by whole pages, and seed 0 leaves it where it is") {
+    constexpr LineNumber kPageLines = (2 << 20) / kLineBytes;
+    for (const char* name : {"h200", "h100-sxm", "a100-80"}) {
+        const Machine machine = load_machine(name);
+        const AddressMap first(machine), same(machine, 0), moved(machine, 7);
+        const std::uint64_t page = std::uint64_t{7} * 0x9E3779B97F4A7C15 >> 48;  // the documented draw
+        REQUIRE(page > 0);
+        for (LineNumber line = 5; line < 40 * kPageLines; line += 977) {
+            const auto there = static_cast<LineNumber>(page * kPageLines + line);
+            REQUIRE(same.set(line) == first.set(line));
+            REQUIRE(moved.home(line) == first.home(there));
+            REQUIRE(moved.lane(line) == first.lane(there));
+            REQUIRE(moved.set(line) == first.set(there));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who waits for a refresh of DRAM, and for how long (traces/h200/refresh.csv): expected values from the
+// formulas in memory/refresh.hpp.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "memory/refresh.hpp"
+#include "support/catch.hpp"
+
+using namespace l2lens;
+
+namespace {
+
+constexpr Picoseconds kLength = 265 * kPsPerNs;
+constexpr double kShare = 0.137;
+constexpr LineNumber kPiece = 128;  // 16 KiB
+constexpr int kTries = 40000;
+
+}  // namespace
+
+TEST_CASE("As many lines find a refresh under way as banks are refreshed, and wait half of one in the mean") {
+    const Refresh refresh(kLength, kShare, 1);
+    double found = 0, waited = 0;
+    for (int i = 0; i < kTries; ++i) {
+        const auto wait = refresh.wait(i * kLength, static_cast<LineNumber>(i) * kPiece, 0);
+        CHECK(wait.own >= 0);
+        CHECK(wait.own <= kLength);
+        CHECK(wait.others == 0);  // it stands for none
+        found += wait.own > 0 ? 1 : 0;
+        waited += static_cast<double>(wait.own);
+    }
+    CHECK(found / kTries == Approx(kShare).margin(0.01));
+    CHECK(waited / found == Approx(static_cast<double>(kLength) / 2).epsilon(0.05));
+}
+
+TEST_CASE("Lines of one piece wait together, and all that wait at one time get on at one of two moments") {
+    const Refresh refresh(kLength, kShare, 1);
+    for (Picoseconds turn = 0; turn < 200; ++turn) {
+        const Picoseconds now = turn * kLength;
+        std::set<Picoseconds> rests;
+        for (LineNumber piece = 0; piece < 100; ++piece) {
+            std::set<bool> waits;
+            for (LineNumber line = 0; line < kPiece; ++line) {
+                const Picoseconds own = refresh.wait(now, piece * kPiece + line, 0).own;
+                waits.insert(own > 0);
+                if (own > 0) rests.insert(own);
+            }
+            REQUIRE(waits.size() == 1);
+        }
+        REQUIRE(rests.size() <= 2);
+        if (!rests.empty()) REQUIRE(*rests.rbegin() <= refresh.longest(now));
+    }
+}
+
+TEST_CASE("Of the lines that a simulated one stands for, one nearly always waits") {
+    constexpr double kLines = 16;
+    const Refresh refresh(kLength, kShare, kLines);
+    double found = 0;
+    for (int i = 0; i < kTries; ++i) {
+        const auto wait = refresh.wait(i * kLength, 0, static_cast<std::uint64_t>(i));
+        found += wait.others > 0 ? 1 : 0;
+        if (wait.others > 0) CHECK(wait.others == refresh.longest(i * kLength));
+    }
+    CHECK(found / kTries == Approx(1 - std::pow(1 - kShare, kLines - 1)).margin(0.01));
+}
+
+TEST_CASE("Memory without refreshes waits for none") {
+    const Refresh refresh(0, 0, 16);
+    CHECK(refresh.wait(12345, 678, 0).own == 0);
+    CHECK(refresh.wait(12345, 678, 0).others == 0);
+    CHECK(refresh.longest(12345) == 0);
+}

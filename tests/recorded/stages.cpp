@@ -24,8 +24,8 @@ struct Times {
 };
 
 Times of_wave(const Machine& machine, const char* k, const char* stages) {
-    const auto rows = test::recorded_rows(
-        "triton_stages.csv", {{"m", "1408"}, {"n", "1536"}, {"k", k}, {"stages", stages}});
+    const auto rows = test::recorded_rows("triton_stages.csv",
+                                          {{"m", "1408"}, {"n", "1536"}, {"k", k}, {"stages", stages}});
     REQUIRE(rows.size() == 2);
     PredictOptions options;
     options.sample = 16;

@@ -185,6 +185,18 @@ void check_solved_hash(const Machine& machine, Problems& problems) {
         problems.add("hash.set_masks", "must be eight masks, independent in their lowest eight bits");
 }
 
+// Parts of one wait that say nothing without each other.
+void check_dram_waits(const Machine& machine, Problems& problems) {
+    const Machine::Latency& latency = machine.latency;
+    if (latency.dram_load > 0 && !(latency.dram_queue_ns > 0))
+        problems.add("latency.dram_load", "is given without latency.dram_queue, which it makes grow");
+    if ((latency.dram_refresh_ns > 0) != (latency.dram_refresh_share > 0))
+        problems.add("latency.dram_refresh", "and latency.dram_refresh_share need each other");
+    if (latency.dram_backlog_ns > 0 && !(latency.dram_refresh_ns > 0))
+        problems.add("latency.dram_backlog",
+                     "is given without latency.dram_refresh, behind which it builds up");
+}
+
 void check_last_level(const Machine& machine, Problems& problems) {
     const Machine::LastLevel& cache = machine.last_level;
     if (cache.bytes == 0) return;
@@ -220,6 +232,7 @@ std::vector<Problem> check(const Machine& machine) {
     check_hash(machine, problems);
     check_solved_hash(machine, problems);
     check_last_level(machine, problems);
+    check_dram_waits(machine, problems);
     check_coalescer(machine, problems);
     check_latency(machine, problems);
     return problems.take();

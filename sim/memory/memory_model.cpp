@@ -21,11 +21,6 @@ MemoryModel::MemoryModel(const Machine& m, double lines_per_simulated_line, std:
     for (std::size_t i = 0; i < numbers.size(); ++i)
         turn_of_sm[sm_number(m.sms[i].gpc, numbers[i])] =
             static_cast<std::uint16_t>(m.sms[i].gpc * m.cpcs_per_gpc + m.sms[i].cpc);
-    // A box is complete when its slowest line is: the maximum of n exponentials has mean ln n + 0.577. A box
-    // of which only every F-th line is simulated misses ln F of it. That is time of the box, not of its
-    // lines: they take no place in a slice meanwhile.
-    timing.late_jitters = std::log(lines_per_simulated_line);
-    timing.late_refreshed = std::log(std::max(lines_per_simulated_line * timing.refresh.share(), 1.0));
     constexpr int kQuantiles = 4096;
     for (int i = 0; i < kQuantiles; ++i) {
         exponential.push_back(static_cast<float>(-std::log(1.0 - (i + 0.5) / kQuantiles)));

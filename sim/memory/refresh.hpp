@@ -47,6 +47,9 @@ public:
         return std::max(rest_in(turn, 0), rest_in(turn, 1));
     }
 
+    // Of any line.
+    Picoseconds mean() const { return static_cast<Picoseconds>(share() * static_cast<double>(length_) / 2); }
+
     Picoseconds length() const { return length_; }
     double share() const { return static_cast<double>(own_) / kChances; }
 
@@ -66,6 +69,7 @@ private:
                static_cast<Picoseconds>(kRests);
     }
 
+    // Any mix of the two does that reaches the upper bits.
     static std::uint64_t hash(std::uint64_t piece, std::uint64_t turn) {
         std::uint64_t bits = piece * 0x9E3779B97F4A7C15 + turn * 0xD1B54A32D192ED03;
         bits = (bits ^ bits >> 32) * 0xBF58476D1CE4E5B9;

@@ -2,6 +2,7 @@
 #include "memory/timing.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "memory/event_wheel.hpp"
@@ -41,6 +42,11 @@ MemoryTiming MemoryTiming::of(const Machine& machine, double lines_per_simulated
     t.dram_backlog_ps = latency.dram_backlog_ns * 1000.0;
     t.refresh =
         Refresh(from_ns(latency.dram_refresh_ns), latency.dram_refresh_share, lines_per_simulated_line);
+    // A box is complete when its slowest line is: the maximum of n exponentials has mean ln n + 0.577. A box
+    // of which only every F-th line is simulated misses ln F of it. That is time of the box, not of its
+    // lines: they take no place in a slice meanwhile.
+    t.late_jitters = std::log(lines_per_simulated_line);
+    t.late_refreshed = std::log(std::max(lines_per_simulated_line * t.refresh.share(), 1.0));
     constexpr double kNeverLong = 1e18;
     t.dram_spread_ps = latency.dram_spread_ns > 0 ? latency.dram_spread_ns * 1000.0 : kNeverLong;
     t.sm_to_slice = from_ns(latency.sm_to_slice_ns);

@@ -32,13 +32,14 @@ struct MemoryTiming {
     double dram_queue_far_ps;  // and for requests over the fabric, which DRAM serves first
     double dram_load;          // how fast
     double dram_spread_ps;     // longer waits deviate by the root of this times their mean
-    double late_jitters;       // by so many mean jitters a box settles after its simulated lines
     Refresh refresh;           // for whose rest lines wait, too
     double dram_backlog_ps;    // and for what has come to the bank meanwhile, times the share DRAM is busy
-    double late_refreshed;     // the same of those lines that wait for a refresh
+    double late_jitters;       // by so many mean jitters a box settles after its simulated lines
+    double late_refreshed;     // and after those of them that wait for a refresh
     Picoseconds sm_to_slice;
     Picoseconds slice_to_sm;
 
+    // A sampled line stands for so many of a box.
     static MemoryTiming of(const Machine& machine, double lines_per_simulated_line = 1);
 
     // How much longer than its constant part DRAM's latency is.

@@ -17,11 +17,15 @@ inline constexpr Limit kLimits[] = {
      "one keeps less. Shared memory is a size only."},
     {"Atomics with a result",
      "are stores that need the old value; compression and L2 persistence controls are not there."},
-    {"The TLB,", "DRAM banks, rows, refresh and ECC: DRAM is a latency and a bandwidth."},
+    {"The TLB,",
+     "DRAM rows and ECC: DRAM is a bandwidth, and a latency that grows with load and has refreshes in it."},
     {"The real slice hash",
      "of GPUs other than the H100 and the H200: there, only the bit that picks a line's home partition is "
      "known, or nothing, and strides are not predicted to camp on a slice."},
-    {"Where buffers lie:", "the hash takes physical addresses; here memory begins with the first tensor."},
+    {"Where buffers lie:",
+     "the hash takes physical addresses; here the first tensor begins where the seed draws it, with seed 0 "
+     "on "
+     "the memory's first page."},
     {"Power", "beyond one rule that lowers the SM clock with the achieved FLOP rate."},
     {"Anything else that runs:", "copies, MPS, several GPUs, NVLink."},
     {"AMD GPUs beyond hit rates.", "Coherence between dies is free, and times are guesses."},

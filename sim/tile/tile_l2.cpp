@@ -25,15 +25,14 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
       way_in_(from_ns(machine.latency.sm_to_slice_ns +
                       machine.latency.load_issue_cycles / machine.clock.sm_max_ghz)),
       t_(timing_of(machine, way_in_)),
-      dram_wait_(static_cast<Picoseconds>(t_.dram_jitter_ps) +
-                 static_cast<Picoseconds>(t_.refresh.share() * static_cast<double>(t_.refresh.length()) / 2)),
+      dram_wait_(static_cast<Picoseconds>(t_.dram_jitter_ps) + t_.refresh.mean()),
       dram_sector_(static_cast<double>(t_.dram_sector) / machine.l2.slices_per_partition),
       hit_ramp_(
           static_cast<Picoseconds>(machine.latency.slice_spread_cycles * 1000.0 / machine.clock.sm_max_ghz)),
       longest_hit_(t_.hit + hit_ramp_),
       tags_wait_(tags_are_busy()),
       curve_(t_.dram_jitter_ps, t_.refresh),
-      fewer_wait_(t_.refresh.length() > 0 ? -std::log(t_.refresh.share()) : 0),
+      log_lines_per_refreshed_(t_.refresh.length() > 0 ? -std::log(t_.refresh.share()) : 0),
       max_requesters_(machine.coalescer.present ? machine.coalescer.max_requesters : 1),
       gpcs_(static_cast<std::uint32_t>(machine.gpcs)),
       partition_of_gpc_(gpcs_),
@@ -300,10 +299,10 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     const double log_lines = turns.log_lines + static_cast<double>(log_share_[share]);
     there.opens = turn + t_.dram + static_cast<Picoseconds>(dram.least_ps);
     const Picoseconds slowest = std::max<Picoseconds>(curve_.slowest(log_lines, dram.jitter_ps, random_), 1);
-    const auto of_fewer =
-        static_cast<Picoseconds>(fewer_wait_ * dram.jitter_ps);  // than all wait for a refresh
+    // Of those that wait for a refresh, which are fewer, the slowest comes sooner after it.
+    const auto sooner = static_cast<Picoseconds>(log_lines_per_refreshed_ * dram.jitter_ps);
     const Picoseconds refreshed = t_.refresh.longest(turn) + static_cast<Picoseconds>(dram.backlog_ps) +
-                                  std::max<Picoseconds>(slowest - of_fewer, 0);
+                                  std::max<Picoseconds>(slowest - sooner, 0);
     there.last = there.opens + std::max(slowest, refreshed);
     there.wait = static_cast<std::int32_t>(wait);
     there.filling = static_cast<std::uint16_t>(share);

@@ -259,7 +259,7 @@ private:
     Picoseconds longest_hit_;  // a hit's entry may be joined
     bool tags_wait_;           // lookups may come faster than tags take them
     LandingCurve curve_;
-    double fewer_wait_;  // logarithm of how many lines there are for each that waits for a refresh
+    double log_lines_per_refreshed_;           // of lines, for each that waits for a refresh
     std::array<float, kAll + 1> log_share_{};  // ln of a share
     int max_requesters_;
     std::uint32_t gpcs_;

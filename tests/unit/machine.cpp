@@ -55,6 +55,14 @@ const Parameter* find_value(const Machine& machine, std::string_view key) {
     return p == machine.parameters.end() ? nullptr : &*p;
 }
 
+// The key of the one problem of a machine to which `spoil` was done, or how many there are.
+template <class Spoil>
+std::string problem_of_spoilt(Machine machine, Spoil&& spoil) {
+    spoil(machine);
+    const std::vector<std::string> found = keys(check(machine));
+    return found.size() == 1 ? found.front() : std::to_string(found.size()) + " problems";
+}
+
 }  // namespace
 
 TEST_CASE("Every shipped machine loads and passes its check") {
@@ -340,12 +348,7 @@ TEST_CASE("Home masks must be independent") {
 TEST_CASE("The masks of a solved hash must give each line a place of its own") {
     const Machine solved = load_machine("h200");
     CHECK(check(solved).empty());
-    const auto problem_of = [&solved](auto&& spoil) {
-        Machine machine = solved;
-        spoil(machine);
-        const std::vector<std::string> found = keys(check(machine));
-        return found.size() == 1 ? found.front() : std::to_string(found.size()) + " problems";
-    };
+    const auto problem_of = [&solved](auto&& spoil) { return problem_of_spoilt(solved, spoil); };
     CHECK(problem_of([](Machine& m) { m.l2.private_partitions = true, m.hash.home_masks.clear(); }) ==
           "hash.slot_masks");
     CHECK(problem_of([](Machine& m) { m.hash.slot_masks[0] = m.hash.slot_masks[1]; }) == "hash.slot_masks");
@@ -360,6 +363,17 @@ TEST_CASE("The masks of a solved hash must give each line a place of its own") {
           "hash.row_bits");
     CHECK(problem_of([](Machine& m) { m.hash.slot_masks.clear(), m.hash.row_bits.clear(); }) ==
           "hash.set_masks");
+}
+
+TEST_CASE("The parts of a wait for DRAM need each other") {
+    const Machine whole = load_machine("h200");
+    const auto problem_of = [&whole](auto&& spoil) { return problem_of_spoilt(whole, spoil); };
+    CHECK(problem_of([](Machine& m) { m.latency.dram_queue_ns = 0; }) == "latency.dram_load");
+    CHECK(problem_of([](Machine& m) { m.latency.dram_refresh_share = 0; }) == "latency.dram_refresh");
+    CHECK(problem_of([](Machine& m) { m.latency.dram_refresh_ns = m.latency.dram_backlog_ns = 0; }) ==
+          "latency.dram_refresh");
+    CHECK(problem_of([](Machine& m) { m.latency.dram_refresh_ns = m.latency.dram_refresh_share = 0; }) ==
+          "latency.dram_backlog");
 }
 
 TEST_CASE("The parameter table is well formed") {

@@ -108,6 +108,7 @@ TEST_CASE("Boxes none of whose lines is in the sample take what the others do, f
             over_grid(kernel, "row_major", resolve_order("row_major", {100, 1}), machine);
         PredictOptions options;
         options.sample = sample;
+        options.seeds = 4;  // the lanes of one may have a quarter too many
         return predict(machine, kernel, order, options, executor);
     };
     for (const char* path : {"path=ld", "path=tma"}) {

@@ -66,7 +66,7 @@ TEST_CASE("CTAs that share rows part in half a millisecond, and SMs share a full
     const Stays recorded =
         test::recorded_stays("triton_schedules_64x128.csv", schedule_run_name("row_major", Mode::Grid));
     CHECK(mean_us(recorded, 1000, 3000) > 1.4 * mean_us(recorded, 0, 150));
-    for (const std::uint64_t seed : {0, 1}) {
+    for (const std::uint64_t seed : {0u, 1u}) {
         const Stays predicted = test::predicted_stays(machine, kernel, "row_major", Mode::Grid, seed);
         INFO("seed " << seed << ": CTAs take " << mean_us(predicted, 0, 150) << " us at first and "
                      << mean_us(predicted, 1000, 3000) << " later, recorded " << mean_us(recorded, 0, 150)

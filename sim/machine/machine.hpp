@@ -147,8 +147,10 @@ struct Machine {
         double fabric_reply_ns = 0;    // and back
         double dram_ns = 0;            // the constant part
         double dram_jitter_ns = 0;     // mean of the exponential part, per line, of an idle DRAM
-        double dram_queue_ns = 0;  // of a busy one it has dram_queue * l / (1 - dram_load * l) more, where
-        double dram_queue_far_ns = 0;  // it is busy for the share l of the time; the same over the fabric
+        // When DRAM is busy for the share l of the time that mean is longer by
+        // dram_queue * l / (1 - dram_load * l).
+        double dram_queue_ns = 0;
+        double dram_queue_far_ns = 0;  // the same for requests over the fabric
         double dram_load = 0;
         double dram_spread_ns = 0;      // beyond it waits spread by the root of this * their mean; 0: never
         double dram_refresh_ns = 0;     // how long a refresh takes, for the rest of which its lines wait

@@ -23,9 +23,8 @@ inline constexpr Limit kLimits[] = {
      "of GPUs other than the H100 and the H200: there, only the bit that picks a line's home partition is "
      "known, or nothing, and strides are not predicted to camp on a slice."},
     {"Where buffers lie:",
-     "the hash takes physical addresses; here the first tensor begins where the seed draws it, with seed 0 "
-     "on "
-     "the memory's first page."},
+     "the hash takes physical addresses; here the first tensor begins where the seed draws it, "
+     "with seed 0 on the memory's first page."},
     {"Power", "beyond one rule that lowers the SM clock with the achieved FLOP rate."},
     {"Anything else that runs:", "copies, MPS, several GPUs, NVLink."},
     {"AMD GPUs beyond hit rates.", "Coherence between dies is free, and times are guesses."},

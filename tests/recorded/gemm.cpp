@@ -144,14 +144,14 @@ TEST_CASE("A loop that waits for its MMAs does not load while it computes, with 
 
 TEST_CASE("The order that the GPU runs in two ways stays the worst by far") {
     // CTAs of diagonal keep together or fall apart: one reading took 3.3 ms, another 3.8. In the model they
-    // fall apart: six seeds fill 0.1 % less to 2.7 % more, and take 11 to 14 % longer.
+    // fall apart: six seeds fill 0.8 to 4.5 % more, and take 6 to 9 % longer.
     if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     const auto row = test::recorded_rows("gemm.csv", cells_of("diagonal", "grid")).front();
     const Prediction p = predict_row(row, machine);
     CHECK(std::abs(percent_off(p, row, "lrc__request_sectors_op_read_coalescable.sum")) <= 0.1);
     CHECK(std::abs(percent_off(p, row, "lts__d_sectors_fill_device.sum")) <= 5);
-    CHECK(std::abs(percent_off(p, row, "gpu__time_duration.sum")) <= 17);
+    CHECK(std::abs(percent_off(p, row, "gpu__time_duration.sum")) <= 11);
 }
 
 TEST_CASE("Predicted fills rank the recorded orders as the hardware does") {

@@ -71,6 +71,7 @@ function kernel(p, gpu)
     local boxes = (a_by_m and 1 or cdiv(bm, 64)) + (b_by_n and 1 or cdiv(bn, 64))
     local interval = 66 * boxes + (bm * bn <= 64 * 128 and 80 + 0.66 * (bm + bn) or 97)
     local tiles_m, tiles_n, steps = cdiv(m, bm), cdiv(n, bn), cdiv(k, bk)
+    local clustered = p.cluster_m * p.cluster_n > 1
     local along, across, tile = {0, bk}, {bk, 0}, {bm, bn}
 
     -- CTA `rank` of the `sharers` of a cluster loads its share of an operand's `size` rows (columns) at `at` for all.
@@ -91,6 +92,13 @@ function kernel(p, gpu)
     local function box_of_a(tm, rank, sharers) return operand(A, a_by_m, tm * bm, bm, rank, sharers, "columns") end
     local function box_of_b(tn, rank, sharers) return operand(B, b_by_n, tn * bn, bn, rank, sharers, "rows") end
 
+    -- A program's tables, filled anew for each tile: whoever calls it copies what it says.
+    local at, loads, stores = {0, 0}, {}, {}
+    local phases = {
+        {count = steps, flops = 2 * bm * bn * bk, cycles = cycles, loads = loads},
+        {loads = p.beta and stores or nil, stores = stores},
+    }
+
     return {
         title = string.format("gemm %dx%dx%d %s %s, tile %dx%dx%d, %d stages", m, n, k, p.dtype, p.layout, bm, bn, bk, p.stages),
         grid = {{"m", tiles_m}, {"n", tiles_n}},
@@ -106,7 +114,7 @@ function kernel(p, gpu)
         -- Triton's tile counter is an atomic that acquires and releases; in a cluster the producer and each four math
         -- warps fence (lookups that neither read nor write, traces/h200).
         fences_per_tile = p.mode == "dynamic" and not specialized and 1 or 0,
-        fences_per_cta = p.cluster_m * p.cluster_n > 1 and 1 + p.warps // 4 or 0,
+        fences_per_cta = clustered and 1 + p.warps // 4 or 0,
         pipeline = p.pipeline,
         math = p.dtype,
         warps = p.warps,
@@ -134,25 +142,18 @@ function kernel(p, gpu)
         epilogue_overlaps = p.mode ~= "grid" and specialized,
         store_buffer = c_buffers,
         program = function(tm, tn)
-            local rank_m, rank_n = tm % p.cluster_m, tn % p.cluster_n
-            -- At the edge of the grid a cluster has fewer CTAs.
-            local sharers_of_a = min(p.cluster_n, tiles_n - tn + rank_n)
-            local sharers_of_b = min(p.cluster_m, tiles_m - tm + rank_m)
-            return {
-                {
-                    count = steps,
-                    flops = 2 * bm * bn * bk,
-                    cycles = cycles,
-                    loads = {
-                        once(made_a, tm, rank_n, sharers_of_a, box_of_a),
-                        once(made_b, tn, rank_m, sharers_of_b, box_of_b),
-                    },
-                },
-                {
-                    loads = p.beta and {box(C, {tm * bm, tn * bn}, tile)} or nil,
-                    stores = {box(C, {tm * bm, tn * bn}, tile)},
-                },
-            }
+            local rank_m, rank_n, sharers_of_a, sharers_of_b = 0, 0, 1, 1
+            if clustered then
+                rank_m, rank_n = tm % p.cluster_m, tn % p.cluster_n
+                -- At the edge of the grid a cluster has fewer CTAs.
+                sharers_of_a = min(p.cluster_n, tiles_n - tn + rank_n)
+                sharers_of_b = min(p.cluster_m, tiles_m - tm + rank_m)
+            end
+            loads[1] = once(made_a, tm, rank_n, sharers_of_a, box_of_a)
+            loads[2] = once(made_b, tn, rank_m, sharers_of_b, box_of_b)
+            at[1], at[2] = tm * bm, tn * bn
+            stores[1] = box(C, at, tile)
+            return phases
         end,
     }
 end

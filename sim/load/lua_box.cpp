@@ -15,9 +15,14 @@
 namespace l2lens {
 namespace {
 
-// Their addresses are the keys of the two metatables in the registry.
-const char kTensorKey = 't';
-const char kBoxKey = 'b';
+// What a userdata of a kernel file is. No other one is within its reach, so the first word tells which.
+enum class Kind : std::uint64_t { Tensor, Box };
+
+template <class T>
+struct Userdata {
+    Kind kind;
+    T value;
+};
 
 // As much as a LineNumber reaches.
 constexpr std::int64_t kMostTensorBytes = std::int64_t{1} << (32 + kLineShift);
@@ -29,21 +34,16 @@ static_assert(std::is_trivially_copyable_v<BoxWalk> && std::is_trivially_destruc
     throw std::bad_alloc();  // luaL_error does not return
 }
 
-// The userdata at `index` when its metatable is the one kept under `key`.
-void* typed_userdata(lua_State* lua, int index, const char* key) {
-    void* const data = lua_touserdata(lua, index);
-    if (data == nullptr || lua_getmetatable(lua, index) == 0) return nullptr;
-    lua_rawgetp(lua, LUA_REGISTRYINDEX, key);
-    const bool same = lua_rawequal(lua, -1, -2) != 0;
-    lua_pop(lua, 2);
-    return same ? data : nullptr;
+template <class T>
+const T* to_userdata(lua_State* lua, int index, Kind kind) {
+    if (lua_type(lua, index) != LUA_TUSERDATA) return nullptr;
+    const auto* data = static_cast<const Userdata<T>*>(lua_touserdata(lua, index));
+    return data->kind == kind ? &data->value : nullptr;
 }
 
 template <class T>
-void push_userdata(lua_State* lua, const T& value, const char* key) {
-    new (lua_newuserdatauv(lua, sizeof(T), 0)) T(value);
-    lua_rawgetp(lua, LUA_REGISTRYINDEX, key);
-    lua_setmetatable(lua, -2);
+void push_userdata(lua_State* lua, Kind kind, const T& value) {
+    new (lua_newuserdatauv(lua, sizeof(Userdata<T>), 0)) Userdata<T>{kind, value};
 }
 
 struct Numbers {
@@ -164,13 +164,6 @@ std::optional<Path> path_of(const std::string& name) {
     return std::nullopt;
 }
 
-void prepare_boxes(lua_State* lua) {
-    for (const char* key : {&kTensorKey, &kBoxKey}) {
-        lua_newtable(lua);
-        lua_rawsetp(lua, LUA_REGISTRYINDEX, key);
-    }
-}
-
 Tensor check_tensor(lua_State* lua) {
     Tensor tensor;
     if (lua_type(lua, 1) != LUA_TSTRING) fail(lua, "tensor(name, {shape}, type): the name must be a string");
@@ -194,16 +187,16 @@ Tensor check_tensor(lua_State* lua) {
 }
 
 void push_tensor(lua_State* lua, int index) {
-    push_userdata(lua, index, &kTensorKey);
+    push_userdata(lua, Kind::Tensor, index);
 }
 
 BoxWalk check_box(lua_State* lua, const std::vector<Tensor>& tensors, Path path) {
     BoxWalk box;
     box.path = path;
-    const void* const index = typed_userdata(lua, 1, &kTensorKey);
+    const int* const index = to_userdata<int>(lua, 1, Kind::Tensor);
     if (index == nullptr)
         fail(lua, std::string("box: the first argument must be a tensor, not a ") + luaL_typename(lua, 1));
-    box.tensor = *static_cast<const int*>(index);
+    box.tensor = *index;
     const Tensor& tensor = tensors[static_cast<std::size_t>(box.tensor)];
 
     const Numbers start = check_numbers(lua, 2, "box: start", -kMostCoordinate, kMostCoordinate);
@@ -230,11 +223,11 @@ BoxWalk check_box(lua_State* lua, const std::vector<Tensor>& tensors, Path path)
 }
 
 void push_box(lua_State* lua, const BoxWalk& box) {
-    push_userdata(lua, box, &kBoxKey);
+    push_userdata(lua, Kind::Box, box);
 }
 
 const BoxWalk* to_box(lua_State* lua, int index) {
-    return static_cast<const BoxWalk*>(typed_userdata(lua, index, &kBoxKey));
+    return to_userdata<BoxWalk>(lua, index, Kind::Box);
 }
 
 }  // namespace l2lens

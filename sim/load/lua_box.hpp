@@ -18,9 +18,6 @@ inline constexpr std::int64_t kMostCoordinate = std::int64_t{1} << 42;
 
 std::optional<Path> path_of(const std::string& name);
 
-// Makes the two kinds of userdata known; before any of the functions below.
-void prepare_boxes(lua_State* lua);
-
 // tensor(name, {shape}, type [, {strides in elements}]).
 Tensor check_tensor(lua_State* lua);
 void push_tensor(lua_State* lua, int index);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -76,20 +77,28 @@ std::string shown(lua_State* lua, int index) {
     return text;
 }
 
-// An entry that is not among the list's 1 to `count`, as Lua writes its key: of {x = 1} x, of {[2] = 1} [2].
-// "" for a list of nothing else.
-std::string beside_list(lua_State* lua, int index, lua_Integer count) {
+// A key as Lua writes it: of {x = 1} x, of {[2] = 1} [2].
+std::string key_text(lua_State* lua, int index) {
+    if (lua_type(lua, index) == LUA_TSTRING) return lua_tostring(lua, index);
+    const std::optional<std::int64_t> place = whole_number(lua, index);
+    return "[" + (place ? std::to_string(*place) : type_name(lua, index)) + "]";
+}
+
+// Hands each entry of the list at `index`, at the top of the stack, to entry(place), in any order. The key of
+// one that is not among 1 to `count`, "" for a list of nothing else.
+template <class Entry>
+std::string for_each_entry(lua_State* lua, int index, lua_Integer count, Entry&& entry) {
     const int table = lua_absindex(lua, index);
-    std::string found;
+    std::string beside;
     for (lua_pushnil(lua); lua_next(lua, table) != 0; lua_pop(lua, 1)) {
         const std::optional<std::int64_t> place = whole_number(lua, -2);
-        if (!found.empty() || (place && *place >= 1 && *place <= count)) continue;
-        if (lua_type(lua, -2) == LUA_TSTRING)
-            found = lua_tostring(lua, -2);
-        else
-            found = "[" + (place ? std::to_string(*place) : type_name(lua, -2)) + "]";
+        if (place && *place >= 1 && *place <= count) {
+            entry(*place);
+        } else if (beside.empty()) {
+            beside = key_text(lua, -2);
+        }
     }
-    return found;
+    return beside;
 }
 
 // The boxes of a loads or stores field at the top of the stack: a list, or just one.
@@ -103,19 +112,22 @@ void read_boxes(lua_State* lua, std::vector<BoxWalk>& boxes, std::string& proble
         return;
     }
     const auto count = static_cast<lua_Integer>(lua_rawlen(lua, -1));
-    if (const std::string key = beside_list(lua, -1, count); !key.empty())
-        problem = "has an entry '" + key + "' beside its list; write {box(...), box(...)}, no names, no gaps";
-    if (count > kMostBoxes) problem = "has more than " + std::to_string(kMostBoxes) + " boxes";
-    boxes.reserve(static_cast<std::size_t>(std::min(count, kMostBoxes)));
-    for (lua_Integer i = 1; i <= count && problem.empty(); ++i) {
-        lua_rawgeti(lua, -1, i);
-        if (const BoxWalk* box = to_box(lua, -1)) {
-            boxes.push_back(*box);
-        } else {
-            problem = "entry " + std::to_string(i) + " must be a box(...), not a " + type_name(lua, -1);
-        }
-        lua_pop(lua, 1);
+    if (count > kMostBoxes) {
+        problem = "has more than " + std::to_string(kMostBoxes) + " boxes";
+        return;
     }
+    boxes.resize(static_cast<std::size_t>(count));
+    const std::string beside = for_each_entry(lua, -1, count, [&](std::int64_t place) {
+        if (const BoxWalk* box = to_box(lua, -1)) {
+            boxes[static_cast<std::size_t>(place - 1)] = *box;
+        } else if (problem.empty()) {
+            problem =
+                "entry " + std::to_string(place) + " must be a box(...), not a " + type_name(lua, -1);
+        }
+    });
+    if (!beside.empty())
+        problem =
+            "has an entry '" + beside + "' beside its list; write {box(...), box(...)}, no names, no gaps";
 }
 
 std::optional<double> amount(lua_State* lua, int index) {
@@ -155,7 +167,6 @@ LuaKernel& LuaKernel::of(lua_State* lua) {
 }
 
 void LuaKernel::install(lua_State* lua) {
-    prepare_boxes(lua);
     const std::array<std::pair<const char*, lua_CFunction>, 4> functions{
         {{"tensor", lua_tensor},
          {"box", lua_box},
@@ -391,8 +402,7 @@ Phase LuaKernel::read_phase(lua_State* lua, std::string& problem) const {
     Phase phase;
     phase.count = 1;
     for (lua_pushnil(lua); lua_next(lua, -2) != 0; lua_pop(lua, 1)) {
-        const std::string key =
-            lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "[" + type_name(lua, -2) + "]";
+        const std::string_view key = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "";
         std::string wrong;
         if (key == "count") {
             const std::optional<std::int64_t> count = whole_number(lua, -1);
@@ -410,9 +420,9 @@ Phase LuaKernel::read_phase(lua_State* lua, std::string& problem) const {
             if (!value) wrong = "must be a number from 0 to 1e18";
             (key == "flops" ? phase.math_flops : phase.math_cycles) = value.value_or(0);
         } else {
-            wrong = "is no field of a phase" + suggestion(key, kPhaseFields);
+            wrong = "is no field of a phase" + suggestion(key_text(lua, -2), kPhaseFields);
         }
-        if (!wrong.empty() && problem.empty()) problem = "'" + key + "' " + wrong;
+        if (!wrong.empty() && problem.empty()) problem = "'" + key_text(lua, -2) + "' " + wrong;
     }
     const auto tensor_name = [&](const BoxWalk& box) {
         return kernel.tensors[static_cast<std::size_t>(box.tensor)].name;
@@ -449,8 +459,8 @@ Program LuaKernel::read_phases(lua_State* lua, int index, std::string& problem) 
                   " phases, {{count = ..., loads = {...}}, ...}";
         return program;
     }
-    if (const std::string key = beside_list(lua, index, count); !key.empty()) {
-        problem = "must return a list of phases; '" + key + "' is beside it";
+    if (const std::string beside = for_each_entry(lua, index, count, [](std::int64_t) {}); !beside.empty()) {
+        problem = "must return a list of phases; '" + beside + "' is beside it";
         return program;
     }
     program.phases.reserve(static_cast<std::size_t>(count));

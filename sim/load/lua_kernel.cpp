@@ -121,8 +121,7 @@ void read_boxes(lua_State* lua, std::vector<BoxWalk>& boxes, std::string& proble
         if (const BoxWalk* box = to_box(lua, -1)) {
             boxes[static_cast<std::size_t>(place - 1)] = *box;
         } else if (problem.empty()) {
-            problem =
-                "entry " + std::to_string(place) + " must be a box(...), not a " + type_name(lua, -1);
+            problem = "entry " + std::to_string(place) + " must be a box(...), not a " + type_name(lua, -1);
         }
     });
     if (!beside.empty())

@@ -101,10 +101,10 @@ public:
 private:
     static constexpr int kShift = 15;  // 33 ns
     static constexpr std::int32_t kWidth = 1 << kShift;
-    static constexpr std::int64_t kBuckets = 128;
-    static constexpr std::int64_t kAhead = 80;
+    static constexpr std::int64_t kBuckets = 256;
+    static constexpr std::int64_t kAhead = 160;
     static constexpr std::int64_t kPast = kBuckets - kAhead - 2;
-    static constexpr std::int64_t kMostOfBox = 40;
+    static constexpr std::int64_t kMostOfBox = 80;  // 2.6 us: six steps of 128 x 128 x 64 take 1.8
 
     static constexpr std::array<std::uint64_t, kMostOfBox + 1> kReciprocal = [] {
         std::array<std::uint64_t, kMostOfBox + 1> reciprocal{};

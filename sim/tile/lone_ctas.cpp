@@ -21,6 +21,11 @@ LoneCtas::LoneCtas(const Machine& machine, const Work& work, const BoxTable& box
       next_boxes_(sms_.size() * most_boxes_) {
     for (std::size_t id = 0; id < sms_.size(); ++id) {
         Sm& sm = sms_[id];
+        sm.index = static_cast<std::int32_t>(id);
+        sm.ring = ring_.data() + id * static_cast<std::size_t>(stages_);
+        sm.coming = coming_.data() + id * static_cast<std::size_t>(stages_) * most_boxes_;
+        sm.leaves = leaves_.data() + id * static_cast<std::size_t>(lead_);
+        sm.next_boxes = next_boxes_.data() + id * most_boxes_;
         sm.latency = sm_wire(machine, static_cast<int>(id), 0).latency;
         sm.own_way = sm.latency - from_ns(machine.latency.sm_to_slice_ns);
         sm.gpc = static_cast<std::uint32_t>(machine.sms[id].gpc);
@@ -49,7 +54,7 @@ void LoneCtas::start(const Start& start) {
     enter_phase(sm, first);
     first.length = length_at(first);
     sm.load = sm.math = first;
-    find_boxes(start.slot);
+    find_boxes(sm);
     count_demand(sm.phases);
     wheel_.push(start.time + prologue(sm.epilogue_until) + sm.own_way,
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
@@ -69,75 +74,72 @@ void LoneCtas::enter_phase(const Sm& sm, Cursor& cursor) const {
 }
 
 // Those of the first unit of a phase to load; the others follow them.
-void LoneCtas::find_boxes(std::int32_t index) {
-    const Sm& sm = sm_at(index);
+void LoneCtas::find_boxes(Sm& sm) const {
     if (sm.load.step >= sm.steps) return;
-    const Box** next = next_boxes(index).data();
+    const Box** next = sm.next_boxes;
     for (const std::int32_t walk : work_.loads(*sm.load.phase)) *next++ = &boxes_.box(walk, 0);
 }
 
-void LoneCtas::begin(Picoseconds now, std::int32_t index) {
-    Sm& sm = sm_at(index);
+void LoneCtas::begin(Picoseconds now, Sm& sm) {
     const Picoseconds began = now - sm.own_way;
     sm.free_from = std::max(began, sm.epilogue_until);
-    for (std::int32_t i = 0; i < lead_; ++i) leaves(index, i) = began;
-    put_loads(now, index);
-    schedule(now, index);
+    std::fill_n(sm.leaves, lead_, began);
+    put_loads(now, sm);
+    schedule(now, sm);
 }
 
 // The units whose stages are free.
-void LoneCtas::put_loads(Picoseconds now, std::int32_t index) {
-    while (may_load(sm_at(index))) put_unit(now, index);
+void LoneCtas::put_loads(Picoseconds now, Sm& sm) {
+    while (may_load(sm)) put_unit(now, sm);
 }
 
-void LoneCtas::put_unit(Picoseconds now, std::int32_t index) {
-    Sm& sm = sm_at(index);
+void LoneCtas::put_unit(Picoseconds now, Sm& sm) {
     const Cursor unit = sm.load;
-    std::int32_t last_in_lead = unit.in_lead + unit.length - 1;
+    std::int32_t last_in_lead = unit.in_lead + std::min(unit.length, lead_) - 1;
     if (last_in_lead >= lead_) last_in_lead -= lead_;
-    const Picoseconds leaves_last = leaves(index, last_in_lead);
-    const Picoseconds begin = sm.engine.begin_load(leaves(index, unit.in_lead));
+    const Picoseconds leaves_last = sm.leaves[last_in_lead] + beyond_lead(sm, unit);
+    const Picoseconds begin = sm.engine.begin_load(sm.leaves[unit.in_lead]);
     const Picoseconds spread = std::max(leaves_last - begin, Picoseconds{0});
     const Picoseconds middle = sm.way + spread / 2;
-    const std::size_t number = stage_of(index, unit.unit);
-    Stage& stage = ring_[number];
-    stage = {leaves_last, leaves_last, spread, 0};
-    TileL2::Coming* const first = &coming_[number * most_boxes_];
-    Picoseconds start = begin;
-    for (const Box*& next : next_boxes(index)) {
-        const Box& box = *next++;
+    const std::size_t number = stage_of(unit.unit);
+    TileL2::Coming* const first = sm.coming + number * most_boxes_;
+    TileL2::Coming* end = first;
+    Picoseconds start = begin, ready = leaves_last;
+    const Box** const next_end = sm.next_boxes + (unit.phase->first_store - unit.phase->first_load);
+    for (const Box** next = sm.next_boxes; next < next_end; ++next) {
+        const Box& box = *(*next)++;
         const BoxPace& pace = paces_.of(box.shape);
         if (pace.busy == 0) continue;  // wholly outside its tensor
         const Picoseconds reached = start + middle + pace.half_step;
         start += pace.busy;
-        TileL2::Coming* coming = first + stage.boxes++;
-        *coming = l2_.read(now, reached, box, sm.gpc, false);
-        stage.ready = std::max(stage.ready, coming->at + pace.last_in_sm);
-        for (; coming > first && coming[-1].at > coming->at; --coming) std::swap(coming[-1], coming[0]);
+        const TileL2::Coming box_coming = l2_.read(now, reached, box, sm.gpc, false);
+        ready = std::max(ready, box_coming.at + pace.last_in_sm);
+        TileL2::Coming* place = end++;
+        for (; place > first && place[-1].at > box_coming.at; --place) place[0] = place[-1];
+        *place = box_coming;
     }
+    sm.ring[number] = {leaves_last, ready, spread, static_cast<std::int32_t>(end - first)};
     const Picoseconds of_step = start - begin;
     sm.engine.end_load(begin + std::max(spread, (unit.length - 1) * of_step) + of_step);
     advance(sm, sm.load);
-    if (sm.load.in_phase == 0) find_boxes(index);
+    if (sm.load.in_phase == 0) find_boxes(sm);
 }
 
 // Puts the next unit's issue on the wheel, when its loads are on their way.
-void LoneCtas::schedule(Picoseconds now, std::int32_t index) {
-    Sm& sm = sm_at(index);
+void LoneCtas::schedule(Picoseconds now, Sm& sm) {
     if (sm.scheduled || sm.math.unit >= sm.load.unit) return;
-    const Stage& next = ring_[stage_of(index, sm.math.unit)];
+    const Stage& next = sm.ring[stage_of(sm.math.unit)];
     sm.scheduled = true;
     const Picoseconds at = std::max(next.ready - next.spread, sm.free_from);
-    wheel_.push(std::max(at + sm.own_way, now),
-                {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Issue});
+    push_issue(std::max(at + beyond_lead(sm, sm.math) + sm.own_way, now), sm);
 }
 
 // The data of a stage's boxes, which have come one line after the other: through the port of the GPC,
 // then into the SM. Boxes that come together wait as long as the last one.
 void LoneCtas::pass_ports(Sm& sm, std::size_t number) {
-    Stage& stage = ring_[number];
+    Stage& stage = sm.ring[number];
     if (stage.boxes == 0) return;
-    TileL2::Coming* const first = &coming_[number * most_boxes_];
+    TileL2::Coming* const first = sm.coming + number * most_boxes_;
     TileL2::Coming* const end = first + std::exchange(stage.boxes, 0);
     Picoseconds last = 0;
     for (TileL2::Coming* box = first; box < end; ++box) last = std::max(last, box->at = l2_.settled(*box));
@@ -171,48 +173,45 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
 
 // A unit's first step begins now, its last one not before its boxes are there: all of it is known. What it
 // calls is small and called here alone, and most of the engine's time.
-[[gnu::flatten]] void LoneCtas::on_issue(Picoseconds now, std::int32_t index) {
-    Sm& sm = sm_at(index);
-    const std::size_t number = stage_of(index, sm.math.unit);
+[[gnu::flatten]] void LoneCtas::on_issue(Picoseconds now, Sm& sm) {
+    const std::size_t number = stage_of(sm.math.unit);
     pass_ports(sm, number);
-    const Stage& own = ring_[number];
-    const Picoseconds issued = now - sm.own_way;
-    if (own.ready - own.spread > issued) {
-        wheel_.push(own.ready - own.spread + sm.own_way,
-                    {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Issue});
-        return;
-    }
-    sm.scheduled = false;
+    const Stage& own = sm.ring[number];
     const Cursor unit = sm.math;
+    const Picoseconds later = beyond_lead(sm, unit) + sm.own_way;
+    const Picoseconds issued = now - later;
+    if (own.ready - own.spread > issued) return push_issue(own.ready - own.spread + later, sm);
+    sm.scheduled = false;
     const Math math = math_of(sm, unit);
-    const Picoseconds done = std::max(issued + math.all, own.ready + math.last);
+    const Picoseconds ready = own.ready + held_up(sm, unit, issued);
+    const Picoseconds done = std::max(issued + math.all, ready + math.last);
     const Picoseconds stored = issue_stores(done, sm, unit);
     advance(sm, sm.math);
     if (sm.math.step >= sm.steps) {
-        sm.epilogue_until = end(done, stored, index, sm.tile);
+        sm.epilogue_until = end(done, stored, sm.index, sm.tile);
         return;
     }
     // Also of steps that wait for the math before, which lines do not: closer to those over gemm.csv.
     const Picoseconds release =
         release_ + release_jitter() + (kernel_.waits_for_math() ? math.last : handing_over(*unit.phase));
-    set_free(sm, index, unit, issued + release, done - math.last + release);
+    set_free(sm, unit, issued + release, done - math.last + release);
     sm.free_from = kernel_.waits_for_math() ? done + step_gap_ : std::max(issued + release, done);
-    put_loads(now, index);
-    schedule(now, index);
+    put_loads(now, sm);
+    schedule(now, sm);
 }
 
 // The steps of a unit let those load that come `lead_` later.
-void LoneCtas::set_free(Sm& sm, std::int32_t index, const Cursor& unit, Picoseconds first, Picoseconds last) {
+void LoneCtas::set_free(Sm& sm, const Cursor& unit, Picoseconds first, Picoseconds last) {
     sm.freed = unit.step + unit.length;
-    leaves(index, unit.in_lead) = first;
+    sm.leaves[unit.in_lead] = first;
     if (unit.length == 1) return;
     const Picoseconds step = (last - first) / (unit.length - 1);
     std::int32_t place = unit.in_lead;
     for (std::int32_t i = 1; i < unit.length; ++i) {
-        if (++place == lead_) place = 0;
-        leaves(index, place) = first + i * step;
+        if (++place >= lead_) place = 0;
+        sm.leaves[place] = first + i * step;
     }
-    leaves(index, place) = last;
+    sm.leaves[place] = last;
 }
 
 // A unit's results are there at `at`; when the last of them has left the SM.

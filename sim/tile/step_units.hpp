@@ -4,7 +4,8 @@
 //
 // A CTA's loads run `lead` steps ahead of its math. The first `lead` steps of a phase fill the pipeline, and
 // each is a unit of its own; of the steps after them `steps_of_unit` are one. It divides the lead, so that
-// what lets a unit's loads leave is exactly one earlier unit, or as many single steps.
+// what lets a unit's loads leave is exactly one earlier unit, or as many single steps; or it is twice the
+// lead, and the later half of its loads leaves at the pace of its own earlier steps' math.
 #pragma once
 
 #include <algorithm>

@@ -283,16 +283,16 @@ TEST_CASE("Half-line boxes side by side are one region, and every CTA of a row l
 }
 
 TEST_CASE("Units are the steps of a phase, each once and in order, a pipeline's fill one by one") {
-    const Prepared four({"m=256", "n=256", "k=1024", "stages=4"});
+    const Prepared four({"m=256", "n=256", "k=4096", "stages=4"});
     const StepUnits units = StepUnits::of(four.work, 1);
-    CHECK(units.steps_of_unit() == 3);  // loads run three steps ahead of the math
+    CHECK(units.steps_of_unit() == 6);  // loads run three steps ahead of the math
     for (const std::int64_t steps : {1, 2, 3, 4, 5, 6, 7, 100, 128}) {
         std::int64_t next = 0;
         for (std::int64_t unit = 0; unit < units.units(steps); ++unit) {
             REQUIRE(units.begin(unit) == next);
             const std::int64_t length = units.length(unit, steps);
             REQUIRE(length >= 1);
-            REQUIRE(length <= (unit < 3 ? 1 : 3));
+            REQUIRE(length <= (unit < 3 ? 1 : 6));
             next += length;
         }
         CHECK(next == steps);
@@ -304,8 +304,11 @@ TEST_CASE("Where steps of CTAs would not fall into the same units, every step is
         const Prepared p(arguments);
         return StepUnits::of(p.work, ctas_per_sm).steps_of_unit();
     };
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "stages=4"}, 1) == 3);  // sixteen steps
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "stages=2"}, 1) == 1);
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "stages=3"}, 1) == 2);
     CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "stages=5"}, 1) == 4);
-    CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "stages=7"}, 1) == 3);
+    CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "stages=7"}, 1) == 6);
     CHECK(steps_of_unit({"m=256", "n=256", "k=1024"}, 2) == 1);
     CHECK(steps_of_unit({"m=256", "n=256", "k=1024", "bk=32"}, 1) == 1);  // two steps share lines
     CHECK(steps_of_unit({"m=256", "n=256", "k=1000"}, 1) == 1);           // rows of 2000 bytes
@@ -314,9 +317,9 @@ TEST_CASE("Where steps of CTAs would not fall into the same units, every step is
 }
 
 TEST_CASE("The box of a unit asks for what the boxes of its steps ask for") {
-    const Prepared p({"m=256", "n=256", "k=1024", "stages=4"});
+    const Prepared p({"m=256", "n=256", "k=4096", "stages=4"});
     const StepUnits units = StepUnits::of(p.work, 1);
-    Prepared q({"m=256", "n=256", "k=1024", "stages=4"});
+    Prepared q({"m=256", "n=256", "k=4096", "stages=4"});
     const BoxTable joined(q.machine, q.work, q.map, q.serial, units);
     for (std::int32_t walk = 0; walk < static_cast<std::int32_t>(p.work.walks()); ++walk) {
         const std::int64_t steps = p.work.walk_steps(walk);

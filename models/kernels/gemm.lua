@@ -83,11 +83,9 @@ function kernel(p, gpu)
     end
     -- All tiles of a row load one box of A, all of a column one of B: each is made once.
     local made_a, made_b = {}, {}
-    local function once(made, at, rank, sharers, make)
-        local key = at << 4 | rank << 2 | sharers
-        local found = made[key] or make(at, rank, sharers)
-        made[key] = found
-        return found
+    local function once(made, key, make, at, rank, sharers)
+        made[key] = made[key] or make(at, rank, sharers)
+        return made[key]
     end
     local function box_of_a(tm, rank, sharers) return operand(A, a_by_m, tm * bm, bm, rank, sharers, "columns") end
     local function box_of_b(tn, rank, sharers) return operand(B, b_by_n, tn * bn, bn, rank, sharers, "rows") end
@@ -142,15 +140,17 @@ function kernel(p, gpu)
         epilogue_overlaps = p.mode ~= "grid" and specialized,
         store_buffer = c_buffers,
         program = function(tm, tn)
-            local rank_m, rank_n, sharers_of_a, sharers_of_b = 0, 0, 1, 1
             if clustered then
-                rank_m, rank_n = tm % p.cluster_m, tn % p.cluster_n
+                local rank_m, rank_n = tm % p.cluster_m, tn % p.cluster_n
                 -- At the edge of the grid a cluster has fewer CTAs.
-                sharers_of_a = min(p.cluster_n, tiles_n - tn + rank_n)
-                sharers_of_b = min(p.cluster_m, tiles_m - tm + rank_m)
+                local sharers_of_a = min(p.cluster_n, tiles_n - tn + rank_n)
+                local sharers_of_b = min(p.cluster_m, tiles_m - tm + rank_m)
+                loads[1] = once(made_a, tm << 4 | rank_n << 2 | sharers_of_a, box_of_a, tm, rank_n, sharers_of_a)
+                loads[2] = once(made_b, tn << 4 | rank_m << 2 | sharers_of_b, box_of_b, tn, rank_m, sharers_of_b)
+            else
+                loads[1] = made_a[tm] or once(made_a, tm, box_of_a, tm, 0, 1)
+                loads[2] = made_b[tn] or once(made_b, tn, box_of_b, tn, 0, 1)
             end
-            loads[1] = once(made_a, tm, rank_n, sharers_of_a, box_of_a)
-            loads[2] = once(made_b, tn, rank_m, sharers_of_b, box_of_b)
             at[1], at[2] = tm * bm, tn * bn
             stores[1] = box(C, at, tile)
             return phases

@@ -143,7 +143,7 @@ void LoneCtas::pass_ports(Sm& sm, std::size_t number) {
     TileL2::Coming* const end = first + std::exchange(stage.boxes, 0);
     Picoseconds last = 0;
     for (TileL2::Coming* box = first; box < end; ++box) last = std::max(last, box->at = l2_.settled(*box));
-    const Picoseconds wait = l2_.waits(last, sm.gpc);
+    const Picoseconds wait = l2_.waits(last, sm.gpc, TurnShare{});
     Picoseconds ready = stage.left;
     for (const TileL2::Coming* box = first; box < end; ++box) {
         const BoxPace& pace = paces_.of(box->shape);

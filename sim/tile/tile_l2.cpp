@@ -27,6 +27,7 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
       t_(timing_of(machine, way_in_)),
       dram_wait_(static_cast<Picoseconds>(t_.dram_jitter_ps) + t_.refresh.mean()),
       dram_sector_(static_cast<double>(t_.dram_sector) / machine.l2.slices_per_partition),
+      gpc_queue_(machine.bandwidth.gpc_queue_ns > 0 ? from_ns(machine.bandwidth.gpc_queue_ns) : kNever),
       hit_ramp_(
           static_cast<Picoseconds>(machine.latency.slice_spread_cycles * 1000.0 / machine.clock.sm_max_ghz)),
       longest_hit_(t_.hit + hit_ramp_),
@@ -77,8 +78,10 @@ std::array<std::int64_t, kSetClasses> TileL2::capacities() const {
     return lines;
 }
 
-// A partition's slices work side by side, each on its share of the lines.
+// A partition's slices work side by side, each on its share of the lines. Shares are uneven for a while:
+// copies of what the L2 holds get 1.90 sectors a cycle of the line engine's slices, whose ports take 1.95.
 TileL2::Turns TileL2::turns_of(const BoxPart& part) const {
+    constexpr double kUneven = 1.95 / 1.90;
     const double slices = machine_.l2.slices_per_partition;
     const auto turn = [&](std::uint32_t n, Picoseconds each) {
         return static_cast<Picoseconds>(std::lround(n * static_cast<double>(each) / slices));
@@ -87,7 +90,8 @@ TileL2::Turns TileL2::turns_of(const BoxPart& part) const {
     turns.requests = part.requests;
     turns.tag = turn(part.requests, t_.tag);
     turns.tag_write = turn(part.requests, t_.tag_write);
-    turns.output = turn(part.sectors, t_.output_sector);
+    turns.output =
+        turn(part.sectors, static_cast<Picoseconds>(kUneven * static_cast<double>(t_.output_sector)));
     turns.fabric = turn(part.fetched, t_.fabric_sector);
     turns.dram = turn(part.fetched, t_.dram_sector);
     turns.log_lines = std::log(std::max(1.0, static_cast<double>(part.requests)));

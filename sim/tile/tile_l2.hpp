@@ -40,6 +40,7 @@
 #include "tile/landing_curve.hpp"
 #include "tile/recency.hpp"
 #include "tile/server.hpp"
+#include "tile/turn_shares.hpp"
 
 namespace l2lens {
 
@@ -72,11 +73,13 @@ public:
     void write(Picoseconds now, std::uint32_t box, std::uint32_t gpc);
     void home_write(Picoseconds now, std::uint32_t box, std::uint32_t from);
 
-    // How long a last line that could be at its GPC at `at` waits for its slice's output port and the GPC's.
-    // For times past, as far as the flows are remembered.
-    Picoseconds waits(Picoseconds at, std::uint32_t gpc) const {
-        const Picoseconds wait = flows_.backlog(output_of(partition_of_gpc_[gpc]), at - t_.slice_to_sm);
-        return wait + flows_.backlog(port_of(gpc), at + wait);
+    // How long a last line that could be at its GPC at `at` waits for its slice's output port and the GPC's,
+    // on its way to an SM of this share of the turns. For times past, as far as the flows are remembered.
+    Picoseconds waits(Picoseconds at, std::uint32_t gpc, const TurnShare& share) const {
+        const std::size_t output = output_of(partition_of_gpc_[gpc]);
+        const Picoseconds wait =
+            wait_of_share(flows_.backlog(output, at - t_.slice_to_sm), t_.queue, share.output);
+        return wait + wait_of_share(flows_.backlog(port_of(gpc), at + wait), gpc_queue_, share.gpc_port);
     }
     // The L2's time has come to `now`.
     void advance(Picoseconds now) {
@@ -254,6 +257,7 @@ private:
     MemoryTiming t_;         // slice_to_sm with the way in
     Picoseconds dram_wait_;  // of an idle DRAM, in the mean
     double dram_sector_;     // all slices of a partition together
+    Picoseconds gpc_queue_;  // of data at a GPC's port
     std::array<RecentLoad, kMostHomes> dram_load_{};
     Picoseconds hit_ramp_;
     Picoseconds longest_hit_;  // a hit's entry may be joined

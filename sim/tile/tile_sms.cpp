@@ -16,12 +16,14 @@ TileSms::TileSms(const Machine& machine, const Work& work, const BoxTable& boxes
       lead_(static_cast<std::int32_t>(load_lead(kernel_))),
       one_event_(ctas_per_sm == 1 && kernel_.pipeline == Pipeline::Multistage && kernel_.stages > 1),
       stages_are_power_of_two_(std::has_single_bit(static_cast<unsigned>(kernel_.stages))) {
+    const std::vector<TurnShare> shares = turn_shares(machine);
     std::vector<std::int32_t> last_of_gpc(static_cast<std::size_t>(machine.gpcs), -1);
     for (std::size_t id = 0; id < machine.sms.size(); ++id) {
         const auto gpc = static_cast<std::size_t>(machine.sms[id].gpc);
         SmState sm;
         sm.latency = sm_wire(machine, static_cast<int>(id), 0).latency;
         sm.gpc = static_cast<std::uint32_t>(gpc);
+        if (ctas_per_sm > 1) sm.share = shares[id];
         sm.previous_in_gpc = last_of_gpc[gpc];
         if (sm.previous_in_gpc >= 0)
             sms_[static_cast<std::size_t>(sm.previous_in_gpc)].next_in_gpc = static_cast<std::int32_t>(id);
@@ -154,7 +156,7 @@ void TileSms::pass_ports(std::int32_t index, std::size_t number) {
     for (; of.boxes > 0; --of.boxes, ++box) {
         const BoxPace& pace = paces_.of(box->shape);
         const Picoseconds at = l2_.settled(*box);
-        const Picoseconds through = at + l2_.waits(at, sm.gpc);
+        const Picoseconds through = at + l2_.waits(at, sm.gpc, sm.share);
         of.ready =
             std::max(of.ready, sm.port.take_stream(through, 2 * pace.half_span, pace.in_sm, pace.last_in_sm));
     }

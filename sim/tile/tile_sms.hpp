@@ -83,6 +83,7 @@ private:
         LoadEngine engine;
         Picoseconds own_way = 0;  // of its way to the slices, beyond that of the nearest SM
         Picoseconds latency = 0;  // to the slices
+        TurnShare share;
         bool math_busy = false;
         std::uint32_t gpc = 0;
         std::int32_t next_in_gpc = -1;  // SM with the next higher id

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division by a number known at run time only, the same for many: two multiplications for an instruction that
-// takes four times as long. Exact for all numbers of 32 bits: Lemire, Kaser, Kurz, "Faster remainder by direct
-// computation" (2019), theorem 1.
+// Division by a number known at run time only, the same for many: two multiplications for an instruction
+// that takes four times as long. Exact for all numbers of 32 bits: Lemire, Kaser, Kurz, "Faster remainder by
+// direct computation" (2019), theorem 1.
 #pragma once
 
 #include <cstdint>

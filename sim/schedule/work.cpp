@@ -44,9 +44,6 @@ LaneSample::LaneSample(int lanes, int count) : count_(count), index_(static_cast
 Work::Work(const Kernel& kernel, const AddressMap& map, const LaneSample& sample)
     : kernel_(kernel), map_(map), sample_(sample) {
     DenseIds ids;
-    first_phase_.reserve(kernel.programs.size() + 1);
-    steps_.reserve(kernel.programs.size());
-    if (!kernel.programs.empty()) phases_.reserve(kernel.programs.size() * kernel.programs[0].phases.size());
     first_phase_.push_back(0);
     for (const Program& program : kernel.programs) {
         std::int64_t steps = 0;

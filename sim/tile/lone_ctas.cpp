@@ -112,11 +112,11 @@ void LoneCtas::put_unit(Picoseconds now, Sm& sm) {
         if (pace.busy == 0) continue;  // wholly outside its tensor
         const Picoseconds reached = start + middle + pace.half_step;
         start += pace.busy;
-        const TileL2::Coming box_coming = l2_.read(now, reached, box, sm.gpc, false);
-        ready = std::max(ready, box_coming.at + pace.last_in_sm);
+        const TileL2::Coming comes = l2_.read(now, reached, box, sm.gpc, false);
+        ready = std::max(ready, comes.at + pace.last_in_sm);
         TileL2::Coming* place = end++;
-        for (; place > first && place[-1].at > box_coming.at; --place) place[0] = place[-1];
-        *place = box_coming;
+        for (; place > first && place[-1].at > comes.at; --place) place[0] = place[-1];
+        *place = comes;
     }
     sm.ring[number] = {leaves_last, ready, spread, static_cast<std::int32_t>(end - first)};
     const Picoseconds of_step = start - begin;
@@ -143,7 +143,7 @@ void LoneCtas::pass_ports(Sm& sm, std::size_t number) {
     TileL2::Coming* const end = first + std::exchange(stage.boxes, 0);
     Picoseconds last = 0;
     for (TileL2::Coming* box = first; box < end; ++box) last = std::max(last, box->at = l2_.settled(*box));
-    const Picoseconds wait = l2_.waits(last, sm.gpc, TurnShare{});
+    const Picoseconds wait = l2_.waits(last, sm.gpc);
     Picoseconds ready = stage.left;
     for (const TileL2::Coming* box = first; box < end; ++box) {
         const BoxPace& pace = paces_.of(box->shape);

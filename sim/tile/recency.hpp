@@ -98,22 +98,16 @@ private:
         Class& sets = classes_[c];
         const std::uint32_t holding = kSetClasses - c;  // of a unit that no fuller class holds any more
         std::int64_t beyond = sets.used + lines - sets.capacity;
-        const Use* const log = log_.data();
-        const std::size_t logged = log_.size();
-        std::size_t oldest = sets.oldest;
-        for (; beyond > 0 && oldest < logged; ++oldest) {
-            const Use use = log[oldest];
-            if (oldest + kPrefetch < logged) prefetch(log[oldest + kPrefetch].unit);
+        for (; beyond > 0 && sets.oldest < log_.size(); ++sets.oldest) {
+            const Use use = log_[sets.oldest];
+            if (sets.oldest + kPrefetch < log_.size()) prefetch(log_[sets.oldest + kPrefetch].unit);
             Unit& unit = units_[use.unit];
-            // Stale as often as not: no branch, which would be guessed wrong half of the time.
+            if (unit.last_use != use.number || unit.holding() < holding) continue;
             const std::uint32_t state = unit.state;
-            const bool fresh = unit.last_use == use.number && unit.holding() >= holding;
-            const std::uint32_t let_go = (state & (kWritten | kMostLines)) | (holding - 1) << kHoldingShift;
-            unit.state = fresh ? let_go : state;
-            beyond -= fresh ? state & kMostLines : 0u;
-            if (fresh && (state & kWritten) != 0) dropped(use.unit, holding);
+            unit.state = (state & (kWritten | kMostLines)) | (holding - 1) << kHoldingShift;
+            beyond -= state & kMostLines;
+            if ((state & kWritten) != 0) dropped(use.unit, holding);
         }
-        sets.oldest = oldest;
         sets.used = sets.capacity + beyond;
     }
 

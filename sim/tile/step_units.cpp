@@ -11,8 +11,8 @@ namespace {
 // More in a unit would hide too much of what happens between them. With a lead of three, six are as close to
 // lines over traces/h200/gemm.csv as three, and take little more than half of their time; nine are not.
 constexpr std::int64_t kMostSteps = 6;
-// With a shorter one steps wait for their loads, and in units of twice the lead tensors' lines merge a tenth
-// less (gemm.csv, three stages), or steps take a tenth less time (gemm_more.csv, two).
+// With a shorter one steps wait for their loads: in units of twice the lead a tenth less merges (three stages
+// of gemm.csv), or launches take 9 % less time (two of gemm_more.csv).
 constexpr std::int64_t kLongLead = 3;
 // In a shorter phase how the pipeline fills counts for more (time of 32 steps is 2.5 % off, by threes 1.7),
 // and there is little to save.

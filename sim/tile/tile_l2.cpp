@@ -51,18 +51,7 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
     // A box has one entry, from when it leaves until it has landed, and half as many again may be joined yet.
     entries_.resize(std::bit_ceil((boxes_of_sm + boxes_of_sm / 2 + 1) * machine.sms.size()));
     entry_mask_ = static_cast<std::uint32_t>(entries_.size() - 1);
-    for (const BoxShape& shape : boxes.shapes()) {
-        ShapeTurns turns;
-        for (std::size_t home = 0; home < kMostHomes; ++home) {
-            turns.part[home] = turns_of(shape.part[home]);
-            turns.tag += turns.part[home].tag;
-            turns.output += turns.part[home].output;
-        }
-        turns.gpc_port = from_ns((shape.sectors * static_cast<double>(kSectorBytes) +
-                                  shape.requests * machine.bandwidth.answer_overhead_bytes) /
-                                 machine.bandwidth.gpc_bytes_per_ns);
-        turns_.push_back(turns);
-    }
+    for (const BoxShape& shape : boxes.shapes()) turns_.push_back(turns_of(machine, t_, shape));
 }
 
 // How many lines the partition would hold if all its sets were as full as those of a class: sets take the
@@ -76,26 +65,6 @@ std::array<std::int64_t, kSetClasses> TileL2::capacities() const {
         lines[c] = std::llround(static_cast<double>(all) / fullness);
     }
     return lines;
-}
-
-// A partition's slices work side by side, each on its share of the lines. Shares are uneven for a while:
-// copies of what the L2 holds get 1.90 sectors a cycle of the line engine's slices, whose ports take 1.95.
-TileL2::Turns TileL2::turns_of(const BoxPart& part) const {
-    constexpr double kUneven = 1.95 / 1.90;
-    const double slices = machine_.l2.slices_per_partition;
-    const auto turn = [&](std::uint32_t n, Picoseconds each) {
-        return static_cast<Picoseconds>(std::lround(n * static_cast<double>(each) / slices));
-    };
-    Turns turns;
-    turns.requests = part.requests;
-    turns.tag = turn(part.requests, t_.tag);
-    turns.tag_write = turn(part.requests, t_.tag_write);
-    turns.output =
-        turn(part.sectors, static_cast<Picoseconds>(kUneven * static_cast<double>(t_.output_sector)));
-    turns.fabric = turn(part.fetched, t_.fabric_sector);
-    turns.dram = turn(part.fetched, t_.dram_sector);
-    turns.log_lines = std::log(std::max(1.0, static_cast<double>(part.requests)));
-    return turns;
 }
 
 // Lines of four sectors leave a slice at half the rate at which its tags can look them up, so that nothing
@@ -293,7 +262,7 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     Part& there = part(box.region, home, home);
     events_[Event::FillSectors] += sectors;
     const BoxPace& pace = paces_.of(box.shape);
-    const Turns& turns = turns_[box.shape].part[home];
+    const PartTurns& turns = turns_[box.shape].part[home];
     const Picoseconds work = turns.dram * share / kAll;
     flows_.add(dram_of(home), flows_.span(at - pace.half_span, at + pace.half_span), work);
     const MemoryTiming::DramWait dram = t_.wait(dram_load_[home].add(at, work), far);
@@ -344,7 +313,7 @@ void TileL2::ask_home(Picoseconds at, const Box& box, std::uint32_t home, std::u
 
 // The home's lines leave for the copy as they are there, from `found` on.
 void TileL2::reply(Picoseconds found, const Box& box, std::uint32_t home) {
-    const Turns& turns = turns_[box.shape].part[home];
+    const PartTurns& turns = turns_[box.shape].part[home];
     const BoxPace& pace = paces_.of(box.shape);
     const Part& there = part(box.region, home, home);
     Part& copy = part(box.region, home ^ 1u, home);
@@ -386,7 +355,7 @@ void TileL2::write(Picoseconds now, std::uint32_t id, std::uint32_t gpc) {
     for (std::uint32_t home = 0; home < kMostHomes; ++home) {
         const BoxPart& written = shape.part[home];
         if (written.requests == 0) continue;
-        const Turns& turns = turns_[box.shape].part[home];
+        const PartTurns& turns = turns_[box.shape].part[home];
         const Picoseconds looked_up = look_up(partition, now, box.shape, turns.tag_write);
         if (home == partition) {
             store(looked_up, box, home, false);

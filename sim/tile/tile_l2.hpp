@@ -40,6 +40,7 @@
 #include "tile/landing_curve.hpp"
 #include "tile/recency.hpp"
 #include "tile/server.hpp"
+#include "tile/shape_turns.hpp"
 #include "tile/turn_shares.hpp"
 
 namespace l2lens {
@@ -74,8 +75,9 @@ public:
     void home_write(Picoseconds now, std::uint32_t box, std::uint32_t from);
 
     // How long a last line that could be at its GPC at `at` waits for its slice's output port and the GPC's,
-    // on its way to an SM of this share of the turns. For times past, as far as the flows are remembered.
-    Picoseconds waits(Picoseconds at, std::uint32_t gpc, const TurnShare& share) const {
+    // on its way to an SM of this share of the turns; to a mean one, if nothing is said. For times past, as
+    // far as the flows are remembered.
+    Picoseconds waits(Picoseconds at, std::uint32_t gpc, const TurnShare& share = {}) const {
         const std::size_t output = output_of(partition_of_gpc_[gpc]);
         const Picoseconds wait =
             wait_of_share(flows_.backlog(output, at - t_.slice_to_sm), t_.queue, share.output);
@@ -163,24 +165,11 @@ private:
         return middle + wait;
     }
 
-    // Turns of a partition's servers that a part of a box takes, all its lines together.
-    struct Turns {
-        Picoseconds tag = 0, tag_write = 0, output = 0, fabric = 0, dram = 0;
-        double log_lines = 0;
-        std::uint32_t requests = 0;
-    };
-    struct ShapeTurns {
-        std::array<Turns, kMostHomes> part;
-        Picoseconds tag = 0;
-        Picoseconds output = 0;
-        Picoseconds gpc_port = 0;
-    };
     // While lines leave their slices.
     struct Stream {
         Picoseconds from, to;
     };
 
-    Turns turns_of(const BoxPart& part) const;
     bool tags_are_busy() const;
     std::array<std::int64_t, kSetClasses> capacities() const;
 

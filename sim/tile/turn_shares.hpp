@@ -3,7 +3,7 @@
 // take turns (memory/turn_queue.hpp): where more SMs share a turn, each waits longer, whatever it asks for.
 // So SMs of a GPC of 18 fall behind those of 16, and SMs of a CPC of six behind those of four (traces/h200/
 // shares.csv), which pulls CTAs apart that would share boxes: without it launches that fill the ports,
-// several CTAs an SM, are 9 to 34 % too fast (traces/h200/gemm.csv), and `row_major` of 64 x 64 tiles fills
+// several CTAs an SM, are 13 to 34 % too fast (traces/h200/gemm.csv), and `row_major` of 64 x 64 tiles fills
 // 42 % too little. CTAs that have their SM to themselves seldom fill the ports, and are as close to lines
 // without.
 #pragma once

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/dense_ids.hpp"
-#include "base/divisor.hpp"
 #include "base/error.hpp"
 #include "base/file_roles.hpp"
 #include "base/nearest.hpp"
@@ -25,20 +24,6 @@ TEST_CASE("A misspelt name gets the nearest one, a foreign one gets the list") {
     const std::vector<std::string> machines{"h100-pcie", "h100-sxm", "h200"};
     CHECK(suggestion("h100", machines) == "; did you mean 'h100-pcie' or 'h100-sxm'?");
     CHECK_THAT(suggestion("zzzzzz", orders), ContainsSubstring("there are: row_major hilbert"));
-}
-
-TEST_CASE("A divisor divides as the processor does, at the ends of each quotient's range too") {
-    constexpr std::uint32_t kLast = 0xFFFFFFFF;
-    for (const std::uint32_t divisor : {1u, 2u, 3u, 7u, 80u, 96u, 2047u, 2048u, 65535u, 1u << 31, kLast}) {
-        const Divisor by(divisor);
-        for (std::uint64_t quotient = 0; quotient <= kLast / divisor; quotient += 1 + quotient / 3) {
-            const auto first = static_cast<std::uint32_t>(quotient * divisor);
-            for (const std::uint32_t n : {first - 1, first, first + 1, first + divisor - 1, kLast}) {
-                REQUIRE(by.quotient(n) == n / divisor);
-                REQUIRE(by.remainder(n) == n % divisor);
-            }
-        }
-    }
 }
 
 TEST_CASE("Things are numbered as they are first met, and found again without comparing many") {

@@ -116,11 +116,11 @@ const Shares& predicted(const Machine& machine, int depth) {
     return at->second;
 }
 
-Shares recorded(const Machine& machine, int depth) {
+Shares recorded(const Machine& machine, int depth, const std::string& gpu = "h200") {
     const Sms sms(machine);
     std::map<Group, std::vector<double>> rates;
-    for (const auto& row :
-         test::recorded_rows("shares.csv", {{"set", "all"}, {"copies_in_flight", std::to_string(depth)}})) {
+    for (const auto& row : test::recorded_rows(
+             "shares.csv", {{"set", "all"}, {"copies_in_flight", std::to_string(depth)}}, gpu)) {
         rates[sms.group(static_cast<int>(row["sm"]))].push_back(row["bytes_per_ns"]);
     }
     return means(rates);
@@ -205,6 +205,26 @@ TEST_CASE("SMs of the larger GPCs get a little less, as a GPC's port has it") {
         CHECK(model.at({18, 6}) / model.at({16, 6}) ==
               Approx(gpu.at({18, 6}) / gpu.at({16, 6})).margin(0.07));
     }
+}
+
+// 58 and 61 B/ns; all get 60 where a GPC's port is the H200's.
+TEST_CASE("An H100 has less for each GPC, by as many slices as it has fewer") {
+    Machine machine = load_machine("h100-sxm");
+    const Machine h200 = load_machine("h200");
+    CHECK(machine.bandwidth.gpc_bytes_per_ns / h200.bandwidth.gpc_bytes_per_ns ==
+          Approx(static_cast<double>(machine.slices()) / h200.slices()).epsilon(0.01));
+    for (const int depth : {2, 3}) {
+        INFO(depth << " copies in flight");
+        const Shares gpu = recorded(machine, depth, "h100");
+        const Shares model = simulated(machine, depth);
+        for (const Group& group : {Group{16, 6}, Group{18, 6}}) {
+            INFO("GPC of " << group.first);
+            CHECK(model.at(group) == Approx(gpu.at(group)).epsilon(0.03));
+        }
+    }
+    machine.bandwidth.gpc_bytes_per_ns = h200.bandwidth.gpc_bytes_per_ns;
+    const Shares unbound = simulated(machine, 2);
+    CHECK(unbound.at({18, 6}) == Approx(unbound.at({16, 6})).epsilon(0.01));
 }
 
 TEST_CASE("An SM alone stores as much as it did on the GPU") {

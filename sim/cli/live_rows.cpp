@@ -2,7 +2,6 @@
 #include "cli/live_rows.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include "cli/progress.hpp"
 #include "cli/record_file.hpp"
 #include "load/kernel_file.hpp"
+#include "load/machine_of_gpu.hpp"
 #include "report/predict_report.hpp"
 #include "report/schedule_csv.hpp"
 
@@ -108,21 +108,9 @@ std::vector<Launch> plan_launches(const LiveArguments& arguments, const std::vec
     return launches;
 }
 
-std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
-// "h100-sxm" is an "NVIDIA H100 80GB HBM3", "h200" is not; a file of one's own may say so in its description.
-bool is_machine_of(const Machine& machine, const std::string& gpu_name) {
-    const std::string name = lower(machine.name.substr(0, machine.name.find('-')));
-    return lower(gpu_name).find(name) != std::string::npos ||
-           lower(machine.description).find(lower(gpu_name)) != std::string::npos;
-}
-
 void note_other_gpu(const Machine& machine, const gpu::GpuInfo& gpu, const Output& output) {
-    if (is_machine_of(machine, gpu.name)) return;
+    // A file of one's own may have its GPU in its description.
+    if (names_gpu(machine.name, gpu.name) || machine.description.find(gpu.name) != std::string::npos) return;
     output.note(fmt::format("measured on {}, predicted for {}; see --gpu, or l2lens gpu probe -o FILE.toml",
                             gpu.name, machine.name));
 }
@@ -167,6 +155,11 @@ void check_params(const gpu::LiveKernel& kernel, Mode mode, const Machine& machi
 }
 
 }  // namespace
+
+std::string machine_of_this_gpu() {
+    const std::vector<gpu::GpuInfo> gpus = gpu::inspect_device().gpus;
+    return gpus.empty() ? "" : machine_of_gpu(gpus.front().name, gpus.front().sms);
+}
 
 std::vector<RecordedRow> measure_live(const LiveArguments& arguments, const Machine& machine,
                                       const Output& output) {

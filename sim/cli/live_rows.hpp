@@ -22,6 +22,10 @@ struct LiveArguments {
     std::string repeats = "3";
 };
 
+// The shipped machine that the GPU is on which measure_live() runs; "" when there is no GPU or no such
+// machine.
+std::string machine_of_this_gpu();
+
 // Measures everything, then writes --record and --record-schedule. Throws BadInput before anything is
 // measured, Unavailable when there is no GPU or it gives no counters.
 std::vector<RecordedRow> measure_live(const LiveArguments& arguments, const Machine& machine,

@@ -33,7 +33,7 @@ struct Arguments {
     std::vector<std::string> replay_schedule;
     LiveArguments live;
     ProfilerArguments profiler;
-    std::string gpu = "h200";
+    std::string gpu;
     std::vector<std::string> tolerances;
     std::string split;
     std::string engine = "line";
@@ -145,6 +145,12 @@ std::vector<RecordedRow> measured_rows(Source source, const Arguments& arguments
     return rows;
 }
 
+Machine machine_of(Source source, const std::string& gpu) {
+    if (!gpu.empty()) return load_machine(gpu);
+    const std::string here = source == Source::Live ? machine_of_this_gpu() : "";
+    return load_machine(here.empty() ? "h200" : here);
+}
+
 Tolerances tolerances_of(const Arguments& arguments) {
     Tolerances all;
     for (const std::string& text : arguments.tolerances) all.merge(parse_tolerances(text));
@@ -208,7 +214,7 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
     const int threads = invocation.common.thread_count();
     const Source source = source_of(arguments);
 
-    const Machine machine = load_machine(arguments.gpu);
+    const Machine machine = machine_of(source, arguments.gpu);
     std::vector<RecordedRow> rows = measured_rows(source, arguments, machine, output);
     ValidationPlan plan = plan_validation(rows, arguments.split);
     if (plan.rows.empty()) throw BadInput("validate: " + why_none_is_left(rows, arguments.split));
@@ -300,8 +306,9 @@ void add_validate_command(CLI::App& root, Invocation& invocation, Commands& comm
         ->option_text("FILE.csv ...");
     arguments->repeats = add_live_options(*app, arguments->live);
     add_profiler_options(*app, arguments->profiler);
-    app->add_option("--gpu", arguments->gpu, "GPU they were recorded on, a name or a file")
-        ->capture_default_str();
+    app->add_option("--gpu", arguments->gpu,
+                    "GPU they were recorded on, a name or a file (default: h200; with --live the one it "
+                    "runs on, when it is known)");
     add_list_option(
         *app, "--tolerance", arguments->tolerances,
         "COUNTER=P[,...]: largest median error in percent (points for rates); default: the accepted figures "

@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "load/machine_file.hpp"
+#include "load/machine_of_gpu.hpp"
 #include "load/model_path.hpp"
 #include "load/text_file.hpp"
 #include "machine/check.hpp"
@@ -396,6 +397,21 @@ TEST_CASE("A GPU is found by name or by path, and a misspelt one gets the neares
     CHECK_THROWS_WITH(load_machine("./nowhere.toml"), "./nowhere.toml: no such file");
     CHECK_THROWS_AS(load_machine(""), BadInput);
     CHECK(find_model_file("gpus", "h200", ".toml").filename() == "h200.toml");
+}
+
+// Names as the driver gives them, and how many SMs it says they have.
+TEST_CASE("A GPU that names itself has its machine file") {
+    CHECK(machine_of_gpu("NVIDIA H200", 132) == "h200");
+    CHECK(machine_of_gpu("NVIDIA H100 80GB HBM3", 132) == "h100-sxm");
+    CHECK(machine_of_gpu("NVIDIA H100 PCIe", 114) == "h100-pcie");
+    CHECK(machine_of_gpu("NVIDIA GH200 480GB", 132) == "gh200");
+    CHECK(machine_of_gpu("NVIDIA A100-SXM4-40GB", 108) == "a100-40");
+    CHECK(machine_of_gpu("NVIDIA A100 80GB PCIe", 108) == "a100-80");
+    CHECK(machine_of_gpu("Tesla V100-SXM2-16GB", 80) == "v100");
+    CHECK(machine_of_gpu("NVIDIA GeForce RTX 4090", 128) == "rtx4090");
+    CHECK(machine_of_gpu("NVIDIA H200", 60).empty());  // a part of one
+    CHECK(machine_of_gpu("NVIDIA GeForce RTX 3090", 82).empty());
+    CHECK_FALSE(names_gpu("h200", "NVIDIA GH200 480GB"));
 }
 
 TEST_CASE("L2LENS_MODELS comes before the source tree") {

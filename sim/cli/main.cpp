@@ -4,11 +4,13 @@
 #include <exception>
 #include <new>
 
+#include "base/huge_pages.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/invocation.hpp"
 
 int main(int argc, char** argv) {
     using l2lens::ExitCode;
+    l2lens::prefer_huge_pages();
     ExitCode code = ExitCode::Internal;
     try {
         l2lens::cli::watch_for_interrupt();

@@ -22,14 +22,15 @@ void prefer_huge_pages() {
     if (mallopt(M_TOP_PAD, kHeapBytes) == 0 || mallopt(M_TRIM_THRESHOLD, 2 * kHeapBytes) == 0 ||
         mallopt(M_MMAP_THRESHOLD, kLargestOnHeap) == 0)
         return;
-    const auto heap_end = [] { return reinterpret_cast<std::uintptr_t>(sbrk(0)); };
-    const std::uintptr_t from = (heap_end() + kHugePage - 1) / kHugePage * kHugePage;
+    const auto heap_end = [] { return static_cast<char*>(sbrk(0)); };
+    char* const end = heap_end();
+    char* const from = end + (kHugePage - reinterpret_cast<std::uintptr_t>(end) % kHugePage) % kHugePage;
     constexpr std::size_t kMoreThanIsFree = 1 << 20;
     void* volatile grown = std::malloc(kMoreThanIsFree);  // volatile, or the compiler leaves both out
     std::free(grown);
-    const std::uintptr_t to = heap_end();
+    char* const to = heap_end();
     // A refusal leaves small pages, which is no error.
-    if (to > from) static_cast<void>(madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE));
+    if (to > from) static_cast<void>(madvise(from, static_cast<std::size_t>(to - from), MADV_HUGEPAGE));
 #endif
 }
 

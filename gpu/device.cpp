@@ -267,6 +267,12 @@ DeviceReport inspect_device() {
     return report;
 }
 
+std::vector<GpuInfo> list_gpus() {
+    DeviceReport report;
+    ask_driver(report);
+    return report.gpus;
+}
+
 void require_gpu() {
     const DeviceReport report = inspect_device();
     if (!report.can_run_kernels()) refuse(report, "no GPU to run on");

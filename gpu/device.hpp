@@ -51,6 +51,8 @@ struct DeviceReport {
 };
 
 DeviceReport inspect_device();
+// As the driver lists them, and no more than it says: none without a driver.
+std::vector<GpuInfo> list_gpus();
 
 // Throws Unavailable (exit 77) with what is missing and what to do about it.
 void require_gpu();

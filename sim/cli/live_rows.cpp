@@ -157,7 +157,7 @@ void check_params(const gpu::LiveKernel& kernel, Mode mode, const Machine& machi
 }  // namespace
 
 std::string machine_of_this_gpu() {
-    const std::vector<gpu::GpuInfo> gpus = gpu::inspect_device().gpus;
+    const std::vector<gpu::GpuInfo> gpus = gpu::list_gpus();
     return gpus.empty() ? "" : machine_of_gpu(gpus.front().name, gpus.front().sms);
 }
 

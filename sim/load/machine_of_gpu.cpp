@@ -28,9 +28,12 @@ std::string ending(const std::string& machine) {
 
 bool names_gpu(const std::string& machine, const std::string& gpu_name) {
     const std::string name = plain(machine.substr(0, machine.find('-'))), gpu = plain(gpu_name);
-    const std::size_t at = name.empty() ? std::string::npos : gpu.find(name);
-    if (at == std::string::npos) return false;
-    return at == 0 || std::isalnum(static_cast<unsigned char>(gpu[at - 1])) == 0;
+    const auto ends_word = [&](std::size_t i) {
+        return i >= gpu.size() || std::isalnum(static_cast<unsigned char>(gpu[i])) == 0;
+    };
+    const std::size_t at = gpu.find(name);
+    if (name.empty() || at == std::string::npos) return false;
+    return (at == 0 || ends_word(at - 1)) && ends_word(at + name.size());
 }
 
 std::string machine_of_gpu(const std::string& gpu_name, int sms) {

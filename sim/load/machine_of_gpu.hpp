@@ -7,7 +7,7 @@
 namespace l2lens {
 
 // Is a machine called so ("h100-sxm", or the name of a file of one's own) a GPU of this name? What stands
-// before the first '-' counts: "NVIDIA GH200 480GB" is no h200.
+// before the first '-' counts, as a whole word: "NVIDIA GH200 480GB" is no h200.
 bool names_gpu(const std::string& machine, const std::string& gpu_name);
 
 // The shipped machine with this name and as many SMs; of several the one whose ending the GPU's name has,

@@ -126,6 +126,15 @@ Shares recorded(const Machine& machine, int depth, const std::string& gpu = "h20
     return means(rates);
 }
 
+// What the 16 SMs of GPC 0 got with nobody else at work, four copies in flight.
+double of_a_lone_gpc(const std::string& gpu) {
+    double bytes_per_ns = 0;
+    for (const auto& row :
+         test::recorded_rows("shares.csv", {{"set", "gpc_0"}, {"copies_in_flight", "4"}}, gpu))
+        bytes_per_ns += row["bytes_per_ns"];
+    return bytes_per_ns;
+}
+
 double of_four_over_six(const Shares& shares) {
     return shares.at({16, 4}) / shares.at({16, 6});
 }
@@ -211,8 +220,14 @@ TEST_CASE("SMs of the larger GPCs get a little less, as a GPC's port has it") {
 TEST_CASE("An H100 has less for each GPC, by as many slices as it has fewer") {
     Machine machine = load_machine("h100-sxm");
     const Machine h200 = load_machine("h200");
-    CHECK(machine.bandwidth.gpc_bytes_per_ns / h200.bandwidth.gpc_bytes_per_ns ==
+    CHECK(of_a_lone_gpc("h100") / of_a_lone_gpc("h200") ==
           Approx(static_cast<double>(machine.slices()) / h200.slices()).epsilon(0.01));
+    for (const Machine& one : {machine, h200}) {
+        const double line =
+            one.bandwidth.gpc_bytes_per_ns / (kLineBytes + one.bandwidth.answer_overhead_bytes) * kLineBytes;
+        INFO(one.name);
+        CHECK(line == Approx(of_a_lone_gpc(one.name.substr(0, one.name.find('-')))).epsilon(0.01));
+    }
     for (const int depth : {2, 3}) {
         INFO(depth << " copies in flight");
         const Shares gpu = recorded(machine, depth, "h100");

@@ -412,6 +412,8 @@ TEST_CASE("A GPU that names itself has its machine file") {
     CHECK(machine_of_gpu("NVIDIA H200", 60).empty());  // a part of one
     CHECK(machine_of_gpu("NVIDIA GeForce RTX 3090", 82).empty());
     CHECK_FALSE(names_gpu("h200", "NVIDIA GH200 480GB"));
+    CHECK_FALSE(names_gpu("l4", "NVIDIA L40"));
+    CHECK(names_gpu("l4", "NVIDIA L4"));
 }
 
 TEST_CASE("L2LENS_MODELS comes before the source tree") {

@@ -314,8 +314,8 @@ BoxTable::BoxTable(const Machine& machine, const Work& work, const AddressMap& m
         const std::uint64_t kind =
             mix64(static_cast<std::uint64_t>(walk.tensor) * 8 + static_cast<std::uint64_t>(walk.path) * 2 +
                   (work.walk_stores(static_cast<std::int32_t>(w)) ? 1u : 0u));
-        casts_.push_back(
-            {static_cast<std::uint8_t>(walk.multicast), static_cast<std::uint8_t>(walk.multicast_axis)});
+        casts_.push_back({static_cast<std::uint8_t>(walk.multicast),
+                          static_cast<std::uint8_t>(walk.multicast_axis), walk.path == Path::Tma});
         Totals& totals = totals_.emplace_back();
         std::uint32_t region_before = kNoRegion;
         for (std::size_t i = first_unit_[w]; i < first_unit_[w + 1]; ++i) {

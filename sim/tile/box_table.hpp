@@ -88,10 +88,11 @@ public:
         double write_requests = 0;
     };
     const Traffic& traffic() const { return traffic_; }
-    // Who receives a walk's boxes.
+    // Who receives a walk's boxes, and do they move by TMA?
     struct Cast {
         std::uint8_t receivers = 1;
         std::uint8_t axis = 0;
+        bool by_tma = false;
     };
     Cast cast(std::int32_t walk) const { return casts_[static_cast<std::size_t>(walk)]; }
 

@@ -51,7 +51,7 @@ void TileCtas::count_demand(std::span<const Work::Phase> phases) {
     for (const Work::Phase& phase : phases) {
         for (const std::int32_t walk : work_.loads(phase)) {
             const BoxTable::Totals totals = boxes_.totals(walk);
-            const auto receivers = static_cast<std::uint64_t>(work_.walk(walk).multicast);
+            const auto receivers = std::uint64_t{boxes_.cast(walk).receivers};
             events_[Event::CoalescableRequests] += totals.requests;
             events_[Event::CoalescableSectors] += totals.sectors;
             events_[Event::DeliveredSectors] += totals.sectors * receivers;

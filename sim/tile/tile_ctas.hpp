@@ -60,7 +60,7 @@ protected:
     // Does storing this box keep loads waiting? Not where they go on across tiles: there the next tile's
     // leave ahead of it, and here they leave with its CTA's start, which is later.
     bool holds_loads(std::int32_t walk) const {
-        return work_.walk(walk).path == Path::Tma && !kernel_.epilogue_overlaps;
+        return boxes_.cast(walk).by_tma && !kernel_.epilogue_overlaps;
     }
     // Of one step, for a CTA of this pace, without jitter.
     double math_cycles(const Work::Phase& phase, double pace) const {

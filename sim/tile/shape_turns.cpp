@@ -7,9 +7,9 @@
 namespace l2lens {
 namespace {
 
-// A partition's ports are not all busy at once, since its slices get uneven shares of the lines: where all
-// SMs copy what the L2 holds the line engine's slices deliver 1.90 sectors a cycle of the 1.95 that their
-// ports take (bandwidth.output of models/gpus/h200.toml).
+// A partition's tags and ports are not all busy at once, since its slices get uneven shares of the lines:
+// where all SMs copy what the L2 holds the line engine's slices deliver 1.90 sectors a cycle of the 1.95 that
+// their ports take (bandwidth.output of models/gpus/h200.toml).
 constexpr double kUneven = 1.95 / 1.90;
 
 PartTurns turns_of_part(const Machine& machine, const MemoryTiming& timing, const BoxPart& part) {
@@ -17,12 +17,14 @@ PartTurns turns_of_part(const Machine& machine, const MemoryTiming& timing, cons
     const auto turn = [&](std::uint32_t n, Picoseconds each) {
         return static_cast<Picoseconds>(std::lround(n * static_cast<double>(each) / slices));
     };
+    const auto uneven = [](Picoseconds each) {
+        return static_cast<Picoseconds>(kUneven * static_cast<double>(each));
+    };
     PartTurns turns;
     turns.requests = part.requests;
-    turns.tag = turn(part.requests, timing.tag);
+    turns.tag = turn(part.requests, uneven(timing.tag));
     turns.tag_write = turn(part.requests, timing.tag_write);
-    turns.output =
-        turn(part.sectors, static_cast<Picoseconds>(kUneven * static_cast<double>(timing.output_sector)));
+    turns.output = turn(part.sectors, uneven(timing.output_sector));
     turns.fabric = turn(part.fetched, timing.fabric_sector);
     turns.dram = turn(part.fetched, timing.dram_sector);
     turns.log_lines = std::log(std::max(1.0, static_cast<double>(part.requests)));

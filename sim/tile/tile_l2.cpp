@@ -27,7 +27,6 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
       t_(timing_of(machine, way_in_)),
       dram_wait_(static_cast<Picoseconds>(t_.dram_jitter_ps) + t_.refresh.mean()),
       dram_sector_(static_cast<double>(t_.dram_sector) / machine.l2.slices_per_partition),
-      gpc_queue_(machine.bandwidth.gpc_queue_ns > 0 ? from_ns(machine.bandwidth.gpc_queue_ns) : kNever),
       hit_ramp_(
           static_cast<Picoseconds>(machine.latency.slice_spread_cycles * 1000.0 / machine.clock.sm_max_ghz)),
       longest_hit_(t_.hit + hit_ramp_),

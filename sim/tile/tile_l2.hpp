@@ -79,9 +79,12 @@ public:
     // far as the flows are remembered.
     Picoseconds waits(Picoseconds at, std::uint32_t gpc, const TurnShare& share = {}) const {
         const std::size_t output = output_of(partition_of_gpc_[gpc]);
-        const Picoseconds wait =
-            wait_of_share(flows_.backlog(output, at - t_.slice_to_sm), t_.queue, share.output);
-        return wait + wait_of_share(flows_.backlog(port_of(gpc), at + wait), gpc_queue_, share.gpc_port);
+        const Picoseconds wait = times(flows_.backlog(output, at - t_.slice_to_sm), share.slices);
+        return wait + times(flows_.backlog(port_of(gpc), at + wait), share.gpc_port);
+    }
+    // By how much longer than a mean SM's a request of one with this share waits at busy tags.
+    Picoseconds longer_at_tags(Picoseconds reached, std::uint32_t gpc, const TurnShare& share) const {
+        return times(tag_wait(partition_of_gpc_[gpc], reached), share.slices - 1);
     }
     // The L2's time has come to `now`.
     void advance(Picoseconds now) {
@@ -165,6 +168,10 @@ private:
         return middle + wait;
     }
 
+    static Picoseconds times(Picoseconds wait, double share) {
+        return static_cast<Picoseconds>(static_cast<double>(wait) * share);
+    }
+
     // While lines leave their slices.
     struct Stream {
         Picoseconds from, to;
@@ -246,7 +253,6 @@ private:
     MemoryTiming t_;         // slice_to_sm with the way in
     Picoseconds dram_wait_;  // of an idle DRAM, in the mean
     double dram_sector_;     // all slices of a partition together
-    Picoseconds gpc_queue_;  // of data at a GPC's port
     std::array<RecentLoad, kMostHomes> dram_load_{};
     Picoseconds hit_ramp_;
     Picoseconds longest_hit_;  // a hit's entry may be joined

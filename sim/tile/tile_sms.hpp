@@ -119,6 +119,8 @@ private:
         const double jitter = kernel_.math_jitter_cycles;
         return cycles(mean + (jitter > 0 ? jitter * random_.uniform() : 0));
     }
+    // Of the wait for ports.
+    Picoseconds uneven(Picoseconds wait);
     // From a step's math to the loads into its stage.
     Picoseconds to_refill() {
         if (refill_jitter_ <= 0) return refill_;

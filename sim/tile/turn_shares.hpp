@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits how long at full ports. The line engine's slices that are full let GPCs, and of a GPC its CPCs,
-// take turns (memory/turn_queue.hpp): where more SMs share a turn, each waits longer, whatever it asks for.
-// So SMs of a GPC of 18 fall behind those of 16, and SMs of a CPC of six behind those of four (traces/h200/
-// shares.csv), which pulls CTAs apart that would share boxes: without it launches that fill the ports,
-// several CTAs an SM, are 13 to 34 % too fast (traces/h200/gemm.csv), and `row_major` of 64 x 64 tiles fills
-// 42 % too little. CTAs that have their SM to themselves seldom fill the ports, and are as close to lines
-// without.
+// Who waits how long at full slices and ports. The line engine's slices that are full let CPCs take turns
+// (memory/turn_queue.hpp): where more SMs share a turn, each waits longer, whatever it asks for. So SMs of a
+// GPC of 18 fall behind those of 16, and SMs of a CPC of six behind those of four (traces/h200/shares.csv),
+// which pulls CTAs apart that would share boxes: without it launches that fill the ports, several CTAs an SM,
+// are 13 to 34 % too fast (traces/h200/gemm.csv), and `row_major` of 64 x 64 tiles fills 42 % too little.
+// CTAs that have their SM to themselves seldom fill the ports, and are as close to lines without.
 #pragma once
 
 #include <vector>
@@ -15,19 +14,13 @@
 
 namespace l2lens {
 
-// How many times as long as the mean of its partition, or of its GPC, an SM waits beyond what queues hold.
+// How many times as long as the mean of its partition, or of its GPC, an SM waits.
 struct TurnShare {
-    double output = 1;    // of its partition's slices
-    double gpc_port = 1;  // of its GPC
+    double slices = 1;    // at the tags and outputs of its partition
+    double gpc_port = 1;  // at that of its GPC
 };
 
 // By SM.
 std::vector<TurnShare> turn_shares(const Machine& machine);
-
-// A port's wait as an SM has it whose share of the turns is `share`: what is in the queue has had its turn.
-inline Picoseconds wait_of_share(Picoseconds wait, Picoseconds queue, double share) {
-    if (wait <= queue) return wait;
-    return queue + static_cast<Picoseconds>(static_cast<double>(wait - queue) * share);
-}
 
 }  // namespace l2lens

@@ -346,7 +346,7 @@ TEST_CASE("The box of a unit asks for what the boxes of its steps ask for") {
     }
 }
 
-TEST_CASE("Groups that take turns wait in proportion to their members, and all members together as without") {
+TEST_CASE("Who shares a turn with more waits longer, by half as much again, and all together as without") {
     const Machine machine = load_machine("h200");
     const std::vector<TurnShare> shares = turn_shares(machine);
     REQUIRE(shares.size() == machine.sms.size());
@@ -355,6 +355,7 @@ TEST_CASE("Groups that take turns wait in proportion to their members, and all m
         sms_of_partition[machine.sms[i].partition].push_back(i);
         sms_of_gpc[machine.sms[i].gpc].push_back(i);
     }
+    const auto in_proportion = [](double share) { return 1 + (share - 1) / 1.5; };
     const auto members = [&](std::size_t i) {
         return static_cast<double>(sms_of_gpc[machine.sms[i].gpc].size());
     };
@@ -365,28 +366,23 @@ TEST_CASE("Groups that take turns wait in proportion to their members, and all m
         double all = 0;
         for (const std::size_t i : sms) {
             all += shares[i].gpc_port;
-            CHECK(shares[i].gpc_port / shares[first].gpc_port ==
+            CHECK(in_proportion(shares[i].gpc_port) / in_proportion(shares[first].gpc_port) ==
                   Approx(size[machine.sms[i].cpc] / size[machine.sms[first].cpc]));
         }
         CHECK(all == Approx(members(first)));
     }
     for (const auto& [partition, sms] : sms_of_partition) {
-        const auto of_gpc = [&](std::size_t i) { return shares[i].output / shares[i].gpc_port; };
+        const auto of_gpc = [&](std::size_t i) {
+            return in_proportion(shares[i].slices) / in_proportion(shares[i].gpc_port);
+        };
         const std::size_t first = sms.front();
         double all = 0;
         for (const std::size_t i : sms) {
-            all += shares[i].output;
+            all += shares[i].slices;
             CHECK(of_gpc(i) / of_gpc(first) == Approx(members(i) / members(first)));
         }
         CHECK(all == Approx(static_cast<double>(sms.size())));
     }
-}
-
-TEST_CASE("Of a wait only what no queue holds is longer for a larger share") {
-    CHECK(wait_of_share(0, 100, 1.5) == 0);
-    CHECK(wait_of_share(100, 100, 1.5) == 100);
-    CHECK(wait_of_share(300, 100, 1.5) == 400);
-    CHECK(wait_of_share(300, 100, 0.5) == 200);
 }
 
 TEST_CASE("A machine of more partitions than the tile engine knows is refused") {

@@ -29,7 +29,7 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
       dram_sector_(static_cast<double>(t_.dram_sector) / machine.l2.slices_per_partition),
       hit_ramp_(
           static_cast<Picoseconds>(machine.latency.slice_spread_cycles * 1000.0 / machine.clock.sm_max_ghz)),
-      longest_hit_(t_.hit + hit_ramp_),
+      lookup_queue_(machine.l2.lookup_queue_requests * kSectorsPerLine * t_.output_sector),
       tags_wait_(tags_are_busy()),
       curve_(t_.dram_jitter_ps, t_.refresh),
       log_lines_per_refreshed_(t_.refresh.length() > 0 ? -std::log(t_.refresh.share()) : 0),
@@ -98,6 +98,9 @@ TileL2::Coming TileL2::read(Picoseconds now, Picoseconds reached, const Box& box
     entry.number = last_entry_;
     const ShapeTurns& turns = turns_[box.shape];
     entry.looked_up = look_up(partition, reached, box.shape, turns.tag);
+    // While the output is full, what has passed the coalescer waits for its lookup, and may be joined.
+    const Picoseconds queued = flows_.backlog(output_of(partition), now);
+    entry.closes = entry.looked_up + t_.hit + hit_ramp_ + std::min(queued, lookup_queue_);
     entry.opens = kNever;
     entry.done = entry.looked_up + t_.hit;
     entry.key = key;
@@ -112,7 +115,7 @@ TileL2::Coming TileL2::read(Picoseconds now, Picoseconds reached, const Box& box
     } else {
         look_for_parts(reached, box, partition, entry);
     }
-    answer(now, entry);
+    answer(now, entry, queued);
     return coming(entry);
 }
 
@@ -195,7 +198,7 @@ bool TileL2::join(Picoseconds reached, const Box& box, std::uint32_t partition, 
     const BoxShape& shape = boxes_.shape(box);
     std::uint32_t sectors = 0, requests = 0;
     if (!open.late()) {
-        const Share share = within_hit(reached - open.looked_up);
+        const Share share = within_hit(reached, open);
         sectors = share_of(shape.sectors, share);
         requests = share_of(shape.requests, share);
     } else {
@@ -214,6 +217,7 @@ bool TileL2::join(Picoseconds reached, const Box& box, std::uint32_t partition, 
     if (!most) return false;
     ++open.requesters;
     if (reached < open.looked_up) {  // left later, but is nearer
+        open.closes -= open.looked_up - reached;
         open.looked_up = reached;
         if (!open.late()) open.done = reached + t_.hit;
     }
@@ -225,13 +229,12 @@ bool TileL2::join(Picoseconds reached, const Box& box, std::uint32_t partition, 
 Share TileL2::joins(Picoseconds now, const Entry& entry, const Part& there, std::size_t home) const {
     const Share then = entry.pending[home];
     const Share landing = then == 0 ? 0 : std::min(then, pending(now, there));
-    return landing + share_of(kAll - then, within_hit(now - entry.looked_up));
+    return landing + share_of(kAll - then, within_hit(now, entry));
 }
 
-// A resident line's entry lives for the time of a hit; the ways from two SMs to a slice differ by up to
-// hit_ramp_.
-Share TileL2::within_hit(Picoseconds since_lookup) const {
-    const Picoseconds left = t_.hit + hit_ramp_ - since_lookup;
+// A resident line's entry lives until it hits; the ways from two SMs to a slice differ by up to hit_ramp_.
+Share TileL2::within_hit(Picoseconds now, const Entry& entry) const {
+    const Picoseconds left = entry.closes - now;
     if (left <= 0) return 0;
     if (left >= 2 * hit_ramp_) return kAll;
     return static_cast<Share>(left * kAll / (2 * hit_ramp_));
@@ -455,12 +458,12 @@ Picoseconds TileL2::drained() const {
 }
 
 // The entry's data takes its turns at the ports.
-void TileL2::answer(Picoseconds now, const Entry& entry) {
+void TileL2::answer(Picoseconds now, const Entry& entry, Picoseconds queued) {
     const Stream stream = stream_of(entry);
     flows_.add(output_of(partition_of_gpc_[entry.gpc]), flows_.span(stream.from, stream.to),
                turns_[entry.shape].output);
     // What waits for the slices' outputs comes later.
-    const Picoseconds way = t_.slice_to_sm + flows_.backlog(output_of(partition_of_gpc_[entry.gpc]), now);
+    const Picoseconds way = t_.slice_to_sm + queued;
     flows_.add(port_of(entry.gpc), flows_.span(std::max(now, stream.from) + way, stream.to + way),
                turns_[entry.shape].gpc_port);
 }

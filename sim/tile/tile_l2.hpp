@@ -2,8 +2,8 @@
 // The L2 when a box is the unit: the same coalescers, partitions, fabric and DRAM as in memory/lane.hpp, with
 // a box's lines in place of a line. (But for what makes requests and data wait in front of others: requests
 // wait in front of the coalescer for busy tags, beyond l2.tag_queue, but in the order in which they came.
-// l2.lookup_queue, far_queue, input_queue, queue, far_lines and far_in_order and bandwidth.gpc_queue are the
-// line engine's alone.)
+// l2.far_queue, input_queue, queue, far_lines and far_in_order and bandwidth.gpc_queue are the line engine's
+// alone.)
 // Each partition holds, of a region, the lines homed on its own side and copies of the others, as one unit
 // each.
 //
@@ -104,6 +104,7 @@ private:
     // A coalescer entry: SMs of a GPC that wait for the same box. Times are those of its middle line.
     struct alignas(64) Entry {
         Picoseconds looked_up = 0;
+        Picoseconds closes = 0;      // what is there may be joined for the last time
         Picoseconds opens = kNever;  // what was not there begins to land
         Picoseconds done = 0;        // what comes last is there
         std::uint64_t key = kNoKey;  // box and GPC
@@ -210,11 +211,11 @@ private:
 
     // Is nothing of an entry left to join at `reached`?
     bool over(const Entry& entry, Picoseconds reached) const {
-        return reached - entry.looked_up >= longest_hit_ && reached >= entry.done;
+        return reached >= entry.closes && reached >= entry.done;
     }
     bool join(Picoseconds reached, const Box& box, std::uint32_t partition, Entry& open);
     Share joins(Picoseconds now, const Entry& entry, const Part& part, std::size_t home) const;
-    Share within_hit(Picoseconds since_lookup) const;
+    Share within_hit(Picoseconds now, const Entry& entry) const;
     bool all_there(Picoseconds reached, std::uint32_t region, std::uint32_t partition) const;
     void look_for_parts(Picoseconds reached, const Box& box, std::uint32_t partition, Entry& entry);
     void miss(Picoseconds looked_up, const Box& box, std::uint32_t partition, std::uint32_t home,
@@ -243,7 +244,8 @@ private:
     void settle_home(Part& there, std::uint32_t home);
     void leave_home(Part& copy, const Part& there, std::uint32_t home, std::uint32_t shape) const;
     Stream stream_of(const Entry& entry) const;
-    void answer(Picoseconds now, const Entry& entry);
+    // `queued`: what waits at the output now.
+    void answer(Picoseconds now, const Entry& entry, Picoseconds queued);
 
     const Machine& machine_;
     const BoxTable& boxes_;
@@ -255,8 +257,8 @@ private:
     double dram_sector_;     // all slices of a partition together
     std::array<RecentLoad, kMostHomes> dram_load_{};
     Picoseconds hit_ramp_;
-    Picoseconds longest_hit_;  // a hit's entry may be joined
-    bool tags_wait_;           // lookups may come faster than tags take them
+    Picoseconds lookup_queue_;  // behind a coalescer
+    bool tags_wait_;            // lookups may come faster than tags take them
     LandingCurve curve_;
     double log_lines_per_refreshed_;           // of lines, for each that waits for a refresh
     std::array<float, kAll + 1> log_share_{};  // ln of a share

@@ -10,12 +10,11 @@
 namespace l2lens {
 namespace {
 
-// Where SMs have several CTAs, so that slices are full, a box's last line comes from the fullest of its own
-// slices: within 40 % of the mean wait. Without it CTAs that share a box keep together that part with lines:
-// launches of traces/h200/gemm.csv with two and three CTAs an SM merge up to three times as much, in 13 %
-// less time (the median), with it in 9 %; of the split fit of gemm_more.csv time is 7.9 % off in the mean,
-// with it 6.9. With 25 and 60 % as close.
-constexpr double kUnevenWait = 0.8;
+// A box's last line comes from the fullest of its own slices: within half of the mean wait. Without it CTAs
+// that share a box keep together that part with lines: launches of traces/h200/gemm.csv with two and three
+// CTAs an SM merge up to three times as much. Units of several steps (lone_ctas.hpp) do without: they would
+// merge 7 % less than with lines, in the median over gemm.csv, where they merge 1 % less.
+constexpr double kUnevenWait = 1.0;
 
 }  // namespace
 
@@ -158,7 +157,7 @@ void TileSms::on_landed(Picoseconds now, std::int32_t index, std::size_t number)
 }
 
 Picoseconds TileSms::uneven(Picoseconds wait) {
-    if (ctas_per_sm_ == 1 || wait == 0) return wait;
+    if (wait == 0) return 0;
     return static_cast<Picoseconds>(static_cast<double>(wait) *
                                     (1 + kUnevenWait * (random_.uniform() - 0.5)));
 }

@@ -49,9 +49,9 @@ class TileL2 {
 public:
     static constexpr std::uint32_t kNotLate = 0;  // no entry has this number
 
-    // boxes_of_sm: that an SM has under way at once, at most.
-    TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, std::size_t boxes_of_sm,
-           std::uint64_t seed, TileWheel& wheel);
+    // boxes_of_cta: that a CTA has under way at once, at most.
+    TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, std::size_t boxes_of_cta,
+           int ctas_per_sm, std::uint64_t seed, TileWheel& wheel);
 
     // The way from an SM's load to the slices, but for what SMs differ by. The L2's clock is behind by as
     // much: a request is put to it when it leaves its SM, and what comes back at the GPC does so in the SMs'

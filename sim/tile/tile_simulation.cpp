@@ -35,8 +35,7 @@ public:
           tensor_math_(work.kernel().has_tensor_math()),
           options_(options),
           paces_(machine, work.kernel(), boxes),
-          l2_(machine, boxes, paces_, boxes_on_their_way(work) * static_cast<std::size_t>(ctas_per_sm),
-              options.seed, wheel_) {}
+          l2_(machine, boxes, paces_, boxes_on_their_way(work), ctas_per_sm, options.seed, wheel_) {}
 
     SimulationResult run() {
         if (options_.warm_l2) {

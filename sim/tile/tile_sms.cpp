@@ -12,8 +12,9 @@ namespace {
 
 // A box's last line comes from the fullest of its own slices: within half of the mean wait. Without it CTAs
 // that share a box keep together that part with lines: launches of traces/h200/gemm.csv with two and three
-// CTAs an SM merge up to three times as much. Units of several steps (lone_ctas.hpp) do without: they would
-// merge 7 % less than with lines, in the median over gemm.csv, where they merge 1 % less.
+// CTAs an SM merge up to three times as much. Where CTAs have their SM to themselves the fastest order would
+// more seldom be that of lines: Kendall's tau against times counted is 0.92 with it (live_groups.csv), 0.94
+// without.
 constexpr double kUnevenWait = 1.0;
 
 }  // namespace
@@ -157,7 +158,7 @@ void TileSms::on_landed(Picoseconds now, std::int32_t index, std::size_t number)
 }
 
 Picoseconds TileSms::uneven(Picoseconds wait) {
-    if (wait == 0) return 0;
+    if (ctas_per_sm_ == 1 || wait == 0) return wait;
     return static_cast<Picoseconds>(static_cast<double>(wait) *
                                     (1 + kUnevenWait * (random_.uniform() - 0.5)));
 }

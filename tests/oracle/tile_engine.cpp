@@ -141,6 +141,18 @@ TEST_CASE("An entry takes four requesters: requests for a missing line as on an 
     CHECK(e[Event::FillSectors] == 512);
 }
 
+// The share of what is asked for that joins other requests.
+double merged_share(const Machine& machine, const Kernel& kernel, const NamedOrder& order, Engine engine) {
+    PredictOptions options;
+    options.engine = engine;
+    options.seeds = 2;
+    if (engine == Engine::Line) options.sample = 4;
+    SerialExecutor serial;
+    const auto counters = predict(machine, kernel, order, options, serial).counters;
+    return counters.at("lrc__request_sectors_op_read_coalescing_achieved_type_hardware.sum") /
+           counters.at("lrc__request_sectors_op_read_coalescable.sum");
+}
+
 // Half-line boxes: twice the requests, so that tags are what is short. The line engine's requests are let in
 // as they come here, and none waits behind the coalescer: the tile engine knows neither.
 TEST_CASE("What waits for busy tags in front of the coalescer is joined by as few as in the line engine") {
@@ -152,19 +164,28 @@ TEST_CASE("What waits for busy tags in front of the coalescer is joined by as fe
     const NamedOrder order = test::order_of("group_m:8", kernel, machine);
     const auto merged = [&](Engine engine, int tag_queue) {
         machine.l2.tag_queue_requests = tag_queue;
-        PredictOptions options;
-        options.engine = engine;
-        options.seeds = 2;
-        if (engine == Engine::Line) options.sample = 4;
-        SerialExecutor serial;
-        const auto counters = predict(machine, kernel, order, options, serial).counters;
-        return counters.at("lrc__request_sectors_op_read_coalescing_achieved_type_hardware.sum") /
-               counters.at("lrc__request_sectors_op_read_coalescable.sum");
+        return merged_share(machine, kernel, order, engine);
     };
     const int queue = machine.l2.tag_queue_requests;
     CHECK(merged(Engine::Tile, 0) == Approx(merged(Engine::Line, 0)).margin(0.08));
     CHECK(merged(Engine::Tile, queue) == Approx(merged(Engine::Line, queue)).margin(0.06));
     CHECK(merged(Engine::Tile, queue) < merged(Engine::Tile, 0) - 0.025);
+}
+
+// Three CTAs an SM of 64 x 64 tiles keep the slices' outputs full.
+TEST_CASE("What waits for full outputs behind the coalescer is joined by as many as in the line engine") {
+    if (test::left_to_plain_builds()) return;
+    Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=4096", "n=4096", "k=2048", "bm=64", "bn=64"}, machine);
+    const NamedOrder order = test::order_of("group_m:8", kernel, machine);
+    const auto merged = [&](Engine engine, int lookup_queue) {
+        machine.l2.lookup_queue_requests = lookup_queue;
+        return merged_share(machine, kernel, order, engine);
+    };
+    const int queue = machine.l2.lookup_queue_requests;
+    CHECK(merged(Engine::Tile, 0) == Approx(merged(Engine::Line, 0)).margin(0.03));
+    CHECK(merged(Engine::Tile, queue) == Approx(merged(Engine::Line, queue)).margin(0.03));
+    CHECK(merged(Engine::Tile, queue) > merged(Engine::Tile, 0) + 0.04);
 }
 
 TEST_CASE("Without a coalescer nothing merges, and on one partition nothing crosses a fabric") {

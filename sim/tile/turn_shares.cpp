@@ -14,7 +14,7 @@ namespace {
 constexpr double kBeyondProportion = 1.5;
 
 double beyond_proportion(double longer) {
-    return 1 + kBeyondProportion * (longer - 1);
+    return std::max(1 + kBeyondProportion * (longer - 1), 0.0);
 }
 
 // Groups of these sizes take turns: how much longer a member of each waits than the mean of all members,

@@ -385,6 +385,16 @@ TEST_CASE("Who shares a turn with more waits longer, by half as much again, and 
     }
 }
 
+TEST_CASE("Nobody waits for less than no time, however few share a turn") {
+    Machine machine = load_machine("h200");
+    for (Sm& sm : machine.sms) sm.gpc = sm.partition = 0;
+    machine.sms.front().gpc = 1;
+    for (const TurnShare& share : turn_shares(machine)) {
+        CHECK(share.slices >= 0);
+        CHECK(share.gpc_port >= 0);
+    }
+}
+
 TEST_CASE("A machine of more partitions than the tile engine knows is refused") {
     Prepared p({"m=256", "n=256", "k=256"});
     p.machine.partitions = 4;

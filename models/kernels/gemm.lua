@@ -23,6 +23,8 @@ params = {
 }
 
 local function c_bytes(p) return p.bm * p.bn * 2 end
+-- Does K run along the inner axis of A, and of B?
+local function k_is_inner(p) return p.layout == "tn" or p.layout == "tt", p.layout == "tn" or p.layout == "nn" end
 
 -- Shared memory for C beside the boxes' own buffers, and how much of C that holds at a time.
 local function room_for_c_of_triton(p)
@@ -66,7 +68,9 @@ local function times_of_triton(p)
     }
 end
 
-local function times_of_specialized(p, boxes)
+local function times_of_specialized(p)
+    local inner_of_a, inner_of_b = k_is_inner(p)
+    local boxes = (inner_of_a and 1 or cdiv(p.bm, 64)) + (inner_of_b and 1 or cdiv(p.bn, 64))
     return {
         -- The producer takes 66 cycles a box that it asks for, each of 64 elements at most along the operand's inner axis, and 97 for
         -- a step's barriers (producer.csv). Beside MMAs it is slower: steps of 64x64 tiles take 296 cycles and of 64x128 338, however
@@ -115,7 +119,7 @@ function kernel(p, gpu)
               " registers per thread, a GPU has 255: take more warps or a smaller tile", 0)
     end
 
-    local a_by_m, b_by_n = p.layout == "tn" or p.layout == "tt", p.layout == "tn" or p.layout == "nn"
+    local a_by_m, b_by_n = k_is_inner(p)
     local A = tensor("A", a_by_m and {m, k} or {k, m}, p.dtype)
     local B = tensor("B", b_by_n and {n, k} or {k, n}, p.dtype)
     local C = tensor("C", {m, n}, "bf16")
@@ -139,8 +143,7 @@ function kernel(p, gpu)
     local function box_of_a(tm, rank, sharers) return operand(A, a_by_m, tm * bm, bm, rank, sharers, "columns") end
     local function box_of_b(tn, rank, sharers) return operand(B, b_by_n, tn * bn, bn, rank, sharers, "rows") end
 
-    local boxes = (a_by_m and 1 or cdiv(bm, 64)) + (b_by_n and 1 or cdiv(bn, 64))
-    local launch = (specialized and times_of_specialized or times_of_triton)(p, boxes)
+    local launch = (specialized and times_of_specialized or times_of_triton)(p)
 
     -- A program's tables, filled anew for each tile: whoever calls it copies what it says.
     local at, loads, stores = {0, 0}, {}, {}

@@ -40,7 +40,7 @@ local function room_for_c_of_specialized(p)
     return pieces + 2048, pieces
 end
 
--- When its loads leave, and the times of a tile.
+-- When a step's loads leave, and what a tile takes beside its steps.
 local function times_of_triton(p)
     -- Eight warps, both operands K-major and no persistent loop: Triton's code waits for each step's MMAs, and the next step's
     -- begin 315 cycles after them where the data are there: with hits alone a step takes 1335 to 1344 cycles (128x256x64), 826 to

@@ -23,6 +23,7 @@ std::vector<std::uint16_t> lanes_of_slots(std::uint32_t slots) {
 SolvedMap::SolvedMap(const Machine& machine)
     : lane_of_slot_(lanes_of_slots(static_cast<std::uint32_t>(machine.partitions) *
                                    static_cast<std::uint32_t>(machine.l2.slices_per_partition))),
+      slots_(static_cast<std::uint32_t>(lane_of_slot_.size())),
       sets_(machine.sets_per_slice()) {
     std::vector<std::uint64_t> masks = machine.hash.home_masks;
     masks.insert(masks.end(), machine.hash.slot_masks.begin(), machine.hash.slot_masks.end());

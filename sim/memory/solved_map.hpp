@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/divisor.hpp"
 #include "base/units.hpp"
 #include "machine/machine.hpp"
 #include "memory/parities.hpp"
@@ -31,13 +32,13 @@ public:
     // The machine has hash.slot_masks.
     explicit SolvedMap(const Machine& machine);
 
-    std::uint32_t lane(LineNumber line) const { return lane_of_slot_[number(line) % slots()]; }
+    std::uint32_t lane(LineNumber line) const { return lane_of_slot_[slots_.remainder(number(line))]; }
 
     Place place(LineNumber line) const {
-        const std::uint32_t n = number(line), row = n / slots();
+        const std::uint32_t n = number(line), row = slots_.quotient(n);
         const std::uint32_t place = row << kRowBits | in_row(line);
         const std::uint32_t turned = (place & ~kTurnedMask) | turn_.of(place);
-        return {lane_of_slot_[n - row * slots()], turned % sets_};
+        return {lane_of_slot_[n - row * slots()], sets_.remainder(turned)};
     }
 
     // Calls visit(lane, lines) for the lines of a page, the first one's number given.
@@ -56,7 +57,7 @@ private:
     static constexpr int kRowBits = Machine::Hash::kRowBits;
     static constexpr std::uint32_t kTurnedMask = (1u << Machine::Hash::kSetMasks) - 1;
 
-    std::uint32_t slots() const { return static_cast<std::uint32_t>(lane_of_slot_.size()); }
+    std::uint32_t slots() const { return slots_.value(); }
     std::uint32_t number(LineNumber line) const {
         return line >> low_bits_ << (low_bits_ - kRowBits) | hashed_.of(line);
     }
@@ -69,8 +70,9 @@ private:
     int low_bits_ = 0;                     // that these and a row's lines stand for
     std::array<int, kRowBits> row_bit_{};  // of a line's number
     std::vector<std::uint16_t> lane_of_slot_;
+    Divisor slots_;
     Parities turn_;  // of a line's place in its slice
-    std::uint32_t sets_ = 1;
+    Divisor sets_;
 };
 
 }  // namespace l2lens

@@ -80,12 +80,13 @@ std::array<double, kSetClasses> set_fullness(const Machine& machine, const Work&
         add_steps(work, map, id, count, lines);
     }
     const std::uint64_t total = std::accumulate(lines.begin(), lines.end(), std::uint64_t{0});
-    std::sort(lines.begin(), lines.end(), std::greater<>());
     const double mean = static_cast<double>(total) / static_cast<double>(lines.size());
+    auto begin = lines.begin();
     for (std::size_t c = 0; c < kSetClasses; ++c) {
-        const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(c * lines.size() / kSetClasses);
         const auto end = lines.begin() + static_cast<std::ptrdiff_t>((c + 1) * lines.size() / kSetClasses);
+        std::nth_element(begin, end, lines.end(), std::greater<>());  // the fullest that are left come first
         fullness[c] = std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin) / mean;
+        begin = end;
     }
     return fullness;
 }

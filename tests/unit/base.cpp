@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/dense_ids.hpp"
+#include "base/divisor.hpp"
 #include "base/error.hpp"
 #include "base/file_roles.hpp"
 #include "base/nearest.hpp"
@@ -75,6 +76,25 @@ TEST_CASE("Two streams of one seed differ, the same stream repeats") {
         REQUIRE(u < 1.0);
         REQUIRE(a.below(7) < 7);
     }
+}
+
+TEST_CASE("A divisor divides as the processor does, numbers beside its multiples and at both ends too") {
+    RandomStream random(32, 1);
+    std::vector<std::uint32_t> divisors{2, 3, 7, 80, 94, 96, 2560, 65535, 65536, 65537, 1u << 31, UINT32_MAX};
+    for (int i = 0; i < 200; ++i)
+        divisors.push_back(static_cast<std::uint32_t>(random.next() >> (32 + i % 31)) | 2);
+    for (const std::uint32_t by : divisors) {
+        const Divisor divisor(by);
+        for (std::uint32_t i = 0; i < 500; ++i) {
+            const auto any = static_cast<std::uint32_t>(random.next());
+            for (const std::uint32_t n : {any, any / by * by, any / by * by - 1, i, UINT32_MAX - i}) {
+                INFO(n << " by " << by);
+                REQUIRE(divisor.quotient(n) == n / by);
+                REQUIRE(divisor.remainder(n) == n % by);
+            }
+        }
+    }
+    CHECK(Divisor(1).remainder(UINT32_MAX) == 0);
 }
 
 TEST_CASE("A file has one role in a run, by whatever path it is named") {

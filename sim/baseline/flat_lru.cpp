@@ -65,16 +65,26 @@ private:
 struct SharedWalk {
     std::int32_t walk;
     std::int64_t first;
-    std::int64_t count;
+    std::int64_t end;  // `first` where its boxes are empty
+    std::size_t first_box;
     double box_bytes;
 
-    bool asks(std::int64_t step) const { return step >= first && step < first + count && box_bytes > 0; }
+    bool asks(std::int64_t step) const { return step >= first && step < end; }
+    std::size_t box(std::int64_t step) const { return first_box + static_cast<std::size_t>(step - first); }
 };
 
 // The walks of the CTAs of a wave.
 class Wave {
 public:
-    explicit Wave(const Work& work) : work_(work), newest_(work.walks(), kNone) {}
+    explicit Wave(const Work& work)
+        : work_(work), first_box_(work.walks() + 1), newest_(work.walks(), kNone) {
+        for (std::size_t w = 0; w < work.walks(); ++w)
+            first_box_[w + 1] =
+                first_box_[w] + static_cast<std::size_t>(work.walk_steps(static_cast<std::int32_t>(w)));
+    }
+
+    // Of all walks of the kernel.
+    std::size_t boxes() const { return first_box_.back(); }
 
     void clear() {
         for (const SharedWalk& shared : walks_) newest_[static_cast<std::size_t>(shared.walk)] = kNone;
@@ -123,10 +133,13 @@ private:
         older_.push_back(newest);
         newest = walks_.size();
         requests_.push_back(newest);
-        walks_.push_back({walk, first, count, work_.walk_bytes(walk) / static_cast<double>(count)});
+        const double bytes = work_.walk_bytes(walk) / static_cast<double>(count);
+        const std::size_t first_box = first_box_[static_cast<std::size_t>(walk)];
+        walks_.push_back({walk, first, bytes > 0 ? first + count : first, first_box, bytes});
     }
 
     const Work& work_;
+    std::vector<std::size_t> first_box_;  // of each walk
     std::vector<SharedWalk> walks_;
     std::vector<std::size_t> newest_;  // per walk: where it is among them
     std::vector<std::size_t> older_;   // the same walk taken in other steps
@@ -136,10 +149,8 @@ private:
 
 class FlatLru {
 public:
-    FlatLru(const Work& work, std::int64_t capacity)
-        : first_box_(first_boxes(work)),
-          capacity_(static_cast<double>(capacity)),
-          lru_(first_box_.back(), capacity_) {}
+    FlatLru(std::size_t boxes, std::int64_t capacity)
+        : capacity_(static_cast<double>(capacity)), lru_(boxes, capacity_) {}
 
     void run(const Wave& wave) {
         double bytes = 0;
@@ -154,16 +165,6 @@ public:
     double hit_rate() const { return asked_ > 0 ? 100.0 * hit_ / asked_ : 0.0; }
 
 private:
-    static std::vector<std::size_t> first_boxes(const Work& work) {
-        std::vector<std::size_t> first(work.walks() + 1, 0);
-        for (std::size_t w = 0; w < work.walks(); ++w)
-            first[w + 1] = first[w] + static_cast<std::size_t>(work.walk_steps(static_cast<std::int32_t>(w)));
-        return first;
-    }
-    std::size_t box(const SharedWalk& walk, std::int64_t step) const {
-        return first_box_[static_cast<std::size_t>(walk.walk)] + static_cast<std::size_t>(step - walk.first);
-    }
-
     // All that a step asks for stays while it lasts: only the first request for a box can miss, and only the
     // last one says how young it is.
     void run_together(const Wave& wave) {
@@ -176,11 +177,11 @@ private:
                 if (!walk.asks(step)) continue;
                 asked_ += asked[i];
                 hit_ += asked[i];
-                if (!lru_.take(box(walk, step), walk.box_bytes)) hit_ -= walk.box_bytes;
+                if (!lru_.take(walk.box(step), walk.box_bytes)) hit_ -= walk.box_bytes;
             }
             for (const std::size_t i : by_last) {
                 const SharedWalk& walk = wave.walks()[i];
-                if (walk.asks(step)) lru_.put_back(box(walk, step));
+                if (walk.asks(step)) lru_.put_back(walk.box(step));
             }
         }
     }
@@ -191,13 +192,12 @@ private:
                 const SharedWalk& walk = wave.walks()[i];
                 if (!walk.asks(step)) continue;
                 asked_ += walk.box_bytes;
-                if (lru_.take(box(walk, step), walk.box_bytes)) hit_ += walk.box_bytes;
-                lru_.put_back(box(walk, step));
+                if (lru_.take(walk.box(step), walk.box_bytes)) hit_ += walk.box_bytes;
+                lru_.put_back(walk.box(step));
             }
         }
     }
 
-    std::vector<std::size_t> first_box_;  // of a walk
     double capacity_;
     BoxLru lru_;
     double asked_ = 0;
@@ -208,8 +208,8 @@ private:
 
 double flat_lru_hit_rate(const Work& work, std::span<const std::int32_t> launches, std::int64_t wave,
                          std::int64_t capacity) {
-    FlatLru lru(work, capacity);
     Wave resident(work);
+    FlatLru lru(resident.boxes(), capacity);
     for (std::size_t first = 0; first < launches.size(); first += static_cast<std::size_t>(wave)) {
         const std::size_t end = std::min(launches.size(), first + static_cast<std::size_t>(wave));
         resident.clear();

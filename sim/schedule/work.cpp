@@ -9,14 +9,18 @@
 namespace l2lens {
 namespace {
 
+// A polynomial of the walk's numbers, mixed once: every tile's boxes are hashed.
 std::uint64_t hash_of(const BoxWalk& box, std::int64_t count, bool store) {
-    std::uint64_t h = mix64(static_cast<std::uint64_t>(box.tensor) * 2 + (store ? 1u : 0u));
-    h = mix64(h ^ static_cast<std::uint64_t>(count) ^ static_cast<std::uint64_t>(box.hint) << 60 ^
-              static_cast<std::uint64_t>(box.multicast * 2 + box.multicast_axis) << 40);
+    std::uint64_t h = static_cast<std::uint64_t>(box.tensor) * 2 + (store ? 1u : 0u);
+    const auto add = [&](std::int64_t number) {
+        h = h * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(number);
+    };
+    add(count);
+    add(static_cast<std::int64_t>(box.hint) << 8 | (box.multicast * 2 + box.multicast_axis));
     for (const Index* index : {&box.start, &box.step, &box.extent}) {
-        for (std::int64_t i : *index) h = mix64(h ^ static_cast<std::uint64_t>(i));
+        for (const std::int64_t i : *index) add(i);
     }
-    return h;
+    return mix64(h);
 }
 
 // A load cannot be partial but for rows that TMA has to shift.

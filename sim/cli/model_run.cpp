@@ -53,21 +53,27 @@ Prediction predict_one(const PreparedKernel& prepared, const NamedOrder& order, 
 
 LaunchedKernel load_launched(const std::string& name, std::vector<std::string> arguments,
                              const std::string& mode, const Machine& machine, const LoadProgress& progress) {
-    std::string launch = mode;
-    if (describe_kernel(name).declares("mode")) {
-        const std::string given = value_of_argument("mode", arguments);
-        if (!given.empty() && !mode.empty() && given != mode) {
-            throw BadInput(name + ": mode=" + given + " and --mode " + mode + " contradict each other");
+    Mode launched = Mode::Grid;
+    // A file that is compiled for one mode has a parameter of that name, which is the launch's.
+    const KernelArguments with_mode = [&](const KernelDescription& kernel) {
+        std::string launch = mode;
+        if (kernel.declares("mode")) {
+            const std::string given = value_of_argument("mode", arguments);
+            if (!given.empty() && !mode.empty() && given != mode) {
+                throw BadInput(name + ": mode=" + given + " and --mode " + mode + " contradict each other");
+            }
+            if (launch.empty()) launch = given.empty() ? "grid" : given;
+            if (given.empty()) arguments.push_back("mode=" + launch);
         }
-        if (launch.empty()) launch = given.empty() ? "grid" : given;
-        if (given.empty()) arguments.push_back("mode=" + launch);
-    }
-    const Mode launched = parse_mode(launch.empty() ? "grid" : launch);
+        launched = parse_mode(launch.empty() ? "grid" : launch);
+        return arguments;
+    };
     const auto watched = [&](double fraction) {
         throw_if_interrupted();
         if (progress) progress(fraction);
     };
-    return {load_kernel(name, arguments, &machine, watched), launched};
+    Kernel kernel = load_kernel(name, with_mode, &machine, watched);
+    return {std::move(kernel), launched};
 }
 
 LaunchedKernel load_sequence(const std::vector<std::string>& words, const std::string& mode,

@@ -46,8 +46,7 @@ public:
         return description;
     }
 
-    Kernel load(const std::vector<std::string>& arguments, const Machine* machine,
-                const LoadProgress& progress);
+    Kernel load(const KernelArguments& arguments, const Machine* machine, const LoadProgress& progress);
 
 private:
     std::string stem() const { return name_.ends_with(".lua") ? name_.substr(0, name_.size() - 4) : name_; }
@@ -242,13 +241,14 @@ void KernelFile::read_launches(lua_State* lua, const Machine* machine, const Loa
     reader_.kernel.then = std::move(launches);
 }
 
-Kernel KernelFile::load(const std::vector<std::string>& arguments, const Machine* machine,
+Kernel KernelFile::load(const KernelArguments& arguments, const Machine* machine,
                         const LoadProgress& progress) {
     Kernel& kernel = reader_.kernel;
     kernel.name = stem();
     sandbox_.protect(shown_, [&](lua_State* lua) {
-        const std::vector<KernelParam> params = run_chunk(lua).params;
-        call_kernel(lua, params, resolve_params(kernel.name, params, arguments), machine);
+        const KernelDescription description = run_chunk(lua);
+        const std::vector<KernelParam>& params = description.params;
+        call_kernel(lua, params, resolve_params(kernel.name, params, arguments(description)), machine);
         const ParamValues resolved = read_params(lua, 1, params);
         for (std::size_t i = 0; i < params.size(); ++i)
             kernel.params.emplace_back(params[i].name, resolved[i]);
@@ -277,6 +277,12 @@ KernelDescription describe_kernel(const std::string& name_or_path) {
 
 Kernel load_kernel(const std::string& name_or_path, const std::vector<std::string>& arguments,
                    const Machine* machine, const LoadProgress& progress) {
+    return load_kernel(
+        name_or_path, [&](const KernelDescription&) { return arguments; }, machine, progress);
+}
+
+Kernel load_kernel(const std::string& name_or_path, const KernelArguments& arguments, const Machine* machine,
+                   const LoadProgress& progress) {
     Kernel kernel = KernelFile(name_or_path).load(arguments, machine, progress);
     check_clusters(kernel);
     layout_tensors(kernel);

@@ -34,4 +34,9 @@ using LoadProgress = std::function<void(double)>;
 Kernel load_kernel(const std::string& name_or_path, const std::vector<std::string>& arguments,
                    const Machine* machine = nullptr, const LoadProgress& progress = {});
 
+// The same where the arguments depend on what the file declares, without reading it twice.
+using KernelArguments = std::function<std::vector<std::string>(const KernelDescription&)>;
+Kernel load_kernel(const std::string& name_or_path, const KernelArguments& arguments, const Machine* machine,
+                   const LoadProgress& progress);
+
 }  // namespace l2lens

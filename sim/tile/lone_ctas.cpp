@@ -97,7 +97,8 @@ void LoneCtas::put_unit(Picoseconds now, Sm& sm) {
     const Cursor unit = sm.load;
     std::int32_t last_in_lead = unit.in_lead + std::min(unit.length, lead_) - 1;
     if (last_in_lead >= lead_) last_in_lead -= lead_;
-    const Picoseconds leaves_last = sm.leaves[last_in_lead] + beyond_lead(sm, unit);
+    const Picoseconds beyond = beyond_lead(sm, unit);
+    const Picoseconds leaves_last = sm.leaves[last_in_lead] + beyond;
     const Picoseconds begin = sm.engine.begin_load(sm.leaves[unit.in_lead]);
     const Picoseconds spread = std::max(leaves_last - begin, Picoseconds{0});
     const Picoseconds middle = sm.way + spread / 2;
@@ -118,7 +119,7 @@ void LoneCtas::put_unit(Picoseconds now, Sm& sm) {
         for (; place > first && place[-1].at > comes.at; --place) place[0] = place[-1];
         *place = comes;
     }
-    sm.ring[number] = {leaves_last, ready, spread, static_cast<std::int32_t>(end - first)};
+    sm.ring[number] = {leaves_last, ready, spread, beyond, static_cast<std::int32_t>(end - first)};
     const Picoseconds of_step = start - begin;
     sm.engine.end_load(begin + std::max(spread, (unit.length - 1) * of_step) + of_step);
     advance(sm, sm.load);
@@ -131,7 +132,7 @@ void LoneCtas::schedule(Picoseconds now, Sm& sm) {
     const Stage& next = sm.ring[stage_of(sm.math.unit)];
     sm.scheduled = true;
     const Picoseconds at = std::max(next.ready - next.spread, sm.free_from);
-    push_issue(std::max(at + beyond_lead(sm, sm.math) + sm.own_way, now), sm);
+    push_issue(std::max(at + next.beyond + sm.own_way, now), sm);
 }
 
 // The data of a stage's boxes, which have come one line after the other: through the port of the GPC,
@@ -178,7 +179,7 @@ LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
     pass_ports(sm, number);
     const Stage& own = sm.ring[number];
     const Cursor unit = sm.math;
-    const Picoseconds later = beyond_lead(sm, unit) + sm.own_way;
+    const Picoseconds later = own.beyond + sm.own_way;
     const Picoseconds issued = now - later;
     if (own.ready - own.spread > issued) return push_issue(own.ready - own.spread + later, sm);
     sm.scheduled = false;
@@ -206,8 +207,10 @@ void LoneCtas::set_free(Sm& sm, const Cursor& unit, Picoseconds first, Picosecon
     sm.leaves[unit.in_lead] = first;
     if (unit.length == 1) return;
     const Picoseconds step = (last - first) / (unit.length - 1);
-    std::int32_t place = unit.in_lead;
-    for (std::int32_t i = 1; i < unit.length; ++i) {
+    // Of a unit of more steps than the lead has the last ones count: they take the places of the others.
+    const std::int32_t begin = std::max(unit.length - lead_, 1);
+    std::int32_t place = (unit.in_lead + begin - 1) % lead_;
+    for (std::int32_t i = begin; i < unit.length; ++i) {
         if (++place >= lead_) place = 0;
         sm.leaves[place] = first + i * step;
     }

@@ -56,6 +56,7 @@ private:
         Picoseconds left = 0;    // its last step's loads, and what has gone through the ports is there
         Picoseconds ready = 0;   // all of it is there, as is expected
         Picoseconds spread = 0;  // by so much did its first step leave before its last one
+        Picoseconds beyond = 0;  // beyond_lead()
         std::int32_t boxes = 0;  // that have not gone through the ports
     };
 

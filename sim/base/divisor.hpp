@@ -3,6 +3,7 @@
 // reciprocal, where the processor's own division takes several times as long.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 namespace l2lens {
@@ -16,7 +17,10 @@ public:
 
     std::uint32_t value() const { return divisor_; }
     // By 2 or more: the reciprocal of 1 has no place in 64 bits.
-    std::uint32_t quotient(std::uint32_t n) const { return high_half(reciprocal_, n); }
+    std::uint32_t quotient(std::uint32_t n) const {
+        assert(divisor_ > 1);
+        return high_half(reciprocal_, n);
+    }
     std::uint32_t remainder(std::uint32_t n) const { return high_half(reciprocal_ * n, divisor_); }
 
 private:

@@ -73,7 +73,7 @@ struct SharedWalk {
     std::size_t box(std::int64_t step) const { return first_box + static_cast<std::size_t>(step - first); }
 };
 
-// The walks of the CTAs of a wave.
+// The walks of the CTAs of a wave. Boxes are numbered over all walks of the kernel, one walk after the other.
 class Wave {
 public:
     explicit Wave(const Work& work)
@@ -83,7 +83,7 @@ public:
                 first_box_[w] + static_cast<std::size_t>(work.walk_steps(static_cast<std::int32_t>(w)));
     }
 
-    // Of all walks of the kernel.
+    // Of all walks.
     std::size_t boxes() const { return first_box_.back(); }
 
     void clear() {

@@ -9,7 +9,8 @@
 namespace l2lens {
 namespace {
 
-// A polynomial of the walk's numbers, mixed once: every tile's boxes are hashed.
+// A polynomial of the walk's numbers, at 2^64 over the golden ratio, mixed once: every tile's boxes are
+// hashed.
 std::uint64_t hash_of(const BoxWalk& box, std::int64_t count, bool store) {
     std::uint64_t h = static_cast<std::uint64_t>(box.tensor) * 2 + (store ? 1u : 0u);
     const auto add = [&](std::int64_t number) {

@@ -89,4 +89,7 @@ void probe_latency(ProbeBench& bench);
 void probe_bandwidth(ProbeBench& bench);
 void probe_launch(ProbeBench& bench);
 
+// Those up to probe_home(), for who needs both sides of the L2: throws Unavailable where there is one.
+void probe_sides(ProbeBench& bench);
+
 }  // namespace l2lens::gpu

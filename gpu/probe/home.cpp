@@ -190,4 +190,11 @@ void probe_home(ProbeBench& bench) {
                 Confidence::Inferred);
 }
 
+void probe_sides(ProbeBench& bench) {
+    probe_limits(bench);
+    probe_topology(bench);
+    probe_home(bench);
+    if (bench.partitions() < 2) throw Unavailable("this GPU's L2 has no other side");
+}
+
 }  // namespace l2lens::gpu

@@ -71,10 +71,7 @@ int main(int count, char**) {
         if (count > 1) throw BadInput("l2lens_gpu_delays takes no word");
         ProbeBench bench;
         if (!bench.has_clusters()) throw Unavailable("bulk copies need compute capability 9.0 or newer");
-        probe_limits(bench);
-        probe_topology(bench);
-        probe_home(bench);
-        if (bench.partitions() < 2) throw Unavailable("this GPU's L2 has no other side");
+        probe_sides(bench);
         const DeviceRoles roles(Roles::all(bench.sms()));
         std::printf(
             "lines,home,at_once,in_flight,streamed_bytes_per_ns,samples,mean_ns,slowest_ns,p1_ns,p10_ns,p25_"

@@ -141,10 +141,7 @@ int main(int count, char**) {
         if (count > 1) throw BadInput("l2lens_gpu_far takes no word");
         ProbeBench bench;
         if (!bench.has_clusters()) throw Unavailable("tensor boxes need compute capability 9.0 or newer");
-        probe_limits(bench);
-        probe_topology(bench);
-        probe_home(bench);
-        if (bench.partitions() < 2) throw Unavailable("this GPU's L2 has no other side");
+        probe_sides(bench);
         std::printf(
             "set,side,readers,near_readers,in_flight,near_in_flight,bytes_per_ns,near_bytes_per_ns\n");
         for (const int partition : {0, 1}) {

@@ -54,10 +54,7 @@ int main(int count, char**) {
     try {
         if (count > 1) throw BadInput("l2lens_gpu_merges takes no word");
         ProbeBench bench;
-        probe_limits(bench);
-        probe_topology(bench);
-        probe_home(bench);
-        if (bench.partitions() < 2) throw Unavailable("this GPU's L2 has no other side");
+        probe_sides(bench);
         std::printf("lines,home,second_sm,delay_cycles,sectors,merged_sectors\n");
         for (const bool far : {false, true}) {
             for (const int delay : {0, 20, 30, 40, 50, 60, 100, 200, 400}) record(bench, true, far, 1, delay);

@@ -53,7 +53,6 @@ struct Job {
     long long* lasted_ns;        // by role
 };
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 // One after the other, from another place and another moment each time.
 __device__ void time_small_boxes(const Job& job, int role, std::uint32_t to, std::uint32_t barrier) {
     std::uint32_t random = static_cast<std::uint32_t>(role) * 77 + 5;
@@ -100,10 +99,8 @@ __device__ void keep_busy(const Job& job, int role, std::uint32_t to, std::uint6
     job.lasted_ns[role] = global_timer() - begin;
     ring.finish();
 }
-#endif
 
 __global__ void wait_kernel(const __grid_constant__ Job job) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     extern __shared__ std::uint8_t raw[];
     __shared__ std::uint64_t barriers[kMostInFlight];
     const int role = job.roles[sm_id()];
@@ -122,7 +119,6 @@ __global__ void wait_kernel(const __grid_constant__ Job job) {
     } else if (job.in_flight > 0) {
         keep_busy(job, role, to, barriers);
     }
-#endif
 }
 
 struct Waits {
@@ -239,10 +235,7 @@ int main(int count, char**) {
         if (count > 1) throw BadInput("l2lens_gpu_waits takes no word");
         ProbeBench bench;
         if (!bench.has_clusters()) throw Unavailable("tensor boxes need compute capability 9.0 or newer");
-        probe_limits(bench);
-        probe_topology(bench);
-        probe_home(bench);
-        if (bench.partitions() < 2) throw Unavailable("this GPU's L2 has no other side");
+        probe_sides(bench);
         record_all(bench);
         return 0;
     } catch (const Error& error) {

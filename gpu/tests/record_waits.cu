@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -34,7 +33,8 @@ constexpr int kBoxColumns = 64;
 constexpr int kRowBytes = 128;
 constexpr int kRowsOfSm = 128;
 constexpr int kBoxesAcross = 10;
-constexpr int kSmallRows = 8;  // of a box that is timed
+constexpr int kSmallRows = 8;     // of a box that is timed
+constexpr int kAlignment = 1024;  // of boxes in shared memory, under the 128 B swizzle
 
 constexpr int kMostInFlight = 12;
 constexpr int kTimed = 4000;
@@ -105,7 +105,7 @@ __global__ void wait_kernel(const __grid_constant__ Job job) {
     __shared__ std::uint64_t barriers[kMostInFlight];
     const int role = job.roles[sm_id()];
     if (role < 0 || threadIdx.x != 0) return;
-    const std::uint32_t to = (hopper::shared_address(raw) + 1023) / 1024 * 1024;
+    const std::uint32_t to = (hopper::shared_address(raw) + kAlignment - 1) / kAlignment * kAlignment;
     const std::uint32_t own = hopper::shared_address(&barriers[0]);
     if (role < job.timing) {
         hopper::barrier_init(own, 1);
@@ -152,7 +152,7 @@ Waits time_waits(const ProbeBench& bench, const std::vector<int>& timing, const 
                   cycles.get(),
                   copied.get(),
                   lasted.get()};
-    const int shared = probe::prepare_one_cta_per_sm(wait_kernel) - 1024;
+    const int shared = probe::prepare_one_cta_per_sm(wait_kernel) - kAlignment;
     constexpr int kRounds = 2;  // the second one finds all in the L2
     for (int round = 0; round < kRounds; ++round) {
         meeting.fill_bytes(0);
@@ -187,11 +187,9 @@ void record(const ProbeBench& bench, const std::string& set, const std::vector<s
         const std::vector<float>& cycles = waits.cycles[gpc];
         const bool own = std::find(busy.begin(), busy.end(), gpc) != busy.end();
         const bool near = bench.partition_of_sm[static_cast<std::size_t>(timing[gpc])] == side;
+        const char* const where = own ? "own" : (near ? "near" : "far");
         std::printf("%s,%d,%d,%zu,%.0f,%zu,%s,%.1f", set.c_str(), in_flight, rows, copying.size(),
-                    waits.bytes_per_ns, gpc,
-                    own    ? "own"
-                    : near ? "near"
-                           : "far",
+                    waits.bytes_per_ns, gpc, where,
                     std::accumulate(cycles.begin(), cycles.end(), 0.0) / kTimed / bench.sm_ghz());
         for (const double share : {0.1, 0.5, 0.9, 0.99})
             std::printf(",%.0f", cycles[static_cast<std::size_t>(share * kTimed)] / bench.sm_ghz());

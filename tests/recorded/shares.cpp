@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 #include "support/copies.hpp"
 #include "support/kernels.hpp"
+#include "support/private_walks.hpp"
 #include "support/recorded.hpp"
 
 using namespace l2lens;
@@ -22,33 +23,17 @@ constexpr std::int64_t kCopyBytes = 16 << 10;
 constexpr std::int64_t kCopies = 10;  // of an SM's own region
 constexpr int kPasses = 24;
 
-// A CTA an SM. Step k loads copy k mod 10 into one of depth + 1 stages; there is no math.
+// A CTA an SM. Step k loads copy k mod 10 into one of depth + 1 stages.
 Kernel private_copies(int sms, int depth) {
-    Tensor region;
-    region.name = "A";
-    region.rank = 2;
-    region.shape = {sms * kCopies, kCopyBytes / 2};
-    region.stride_bytes = {kCopyBytes, 2};
-    region.element_bytes = 2;
-    Kernel kernel;
-    kernel.name = "private_copies";
-    kernel.tensors = {region};
-    kernel.axes = {"sm", "one"};
-    kernel.grid = {sms, 1};
-    for (std::int64_t sm = 0; sm < sms; ++sm) {
-        BoxWalk box;
-        box.start = {sm * kCopies, 0};
-        box.step = {1, 0};
-        box.extent = {1, kCopyBytes / 2};
-        Phase phase;
-        phase.count = kCopies;
-        phase.loads = {box};
-        kernel.programs.push_back(Program{std::vector<Phase>(kPasses, phase)});
-    }
-    kernel.stages = depth + 1;
-    kernel.resources.threads = 32;
-    kernel.resources.registers_per_thread = 32;
-    return kernel;
+    test::PrivateWalks walks;
+    walks.rows_of_cta = kCopies;
+    walks.row_bytes = kCopyBytes;
+    walks.box.step = {1, 0};
+    walks.box.extent = {1, kCopyBytes / 2};
+    walks.boxes = kCopies;
+    walks.walks = kPasses;
+    walks.in_flight = depth;
+    return test::private_walks(sms, walks);
 }
 
 // One CTA that writes its region over and over, as fast as its SM lets it.

@@ -2,6 +2,8 @@
 // What do the SMs of a GPC, of three and of all read when each keeps two of a GEMM's boxes under way? 128
 // rows of 128 B that lie 16 KiB apart, of its own, which the L2 has (traces/h200/waits.csv).
 #include <cstdint>
+#include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "schedule/simulation.hpp"
 #include "support/catch.hpp"
 #include "support/kernels.hpp"
+#include "support/private_walks.hpp"
 #include "support/recorded.hpp"
 
 using namespace l2lens;
@@ -24,34 +27,16 @@ constexpr std::int64_t kFirstWalks = 4;  // over its boxes; the first one fetche
 constexpr std::int64_t kWalks = 24;      // after those
 constexpr int kInFlight = 2;
 
-// A CTA for each SM, without math.
-Kernel private_boxes(std::size_t sms, std::int64_t walks) {
-    constexpr std::int64_t kColumns = 8192;
-    Tensor matrix;
-    matrix.name = "A";
-    matrix.rank = 2;
-    matrix.shape = {static_cast<std::int64_t>(sms) * kRows, kColumns};
-    matrix.stride_bytes = {kColumns * 2, 2};
-    matrix.element_bytes = 2;
-    Kernel kernel;
-    kernel.name = "private_boxes";
-    kernel.tensors = {matrix};
-    kernel.axes = {"sm", "one"};
-    kernel.grid = {static_cast<std::int64_t>(sms), 1};
-    for (std::int64_t cta = 0; cta < kernel.grid[0]; ++cta) {
-        BoxWalk box;
-        box.start = {cta * kRows, 0};
-        box.step = {0, kBoxColumns};
-        box.extent = {kRows, kBoxColumns};
-        Phase phase;
-        phase.count = kBoxesAcross;
-        phase.loads = {box};
-        kernel.programs.push_back(Program{std::vector<Phase>(static_cast<std::size_t>(walks), phase)});
-    }
-    kernel.stages = kInFlight + 1;
-    kernel.resources.threads = 32;
-    kernel.resources.registers_per_thread = 32;
-    return kernel;
+Kernel private_boxes(std::size_t sms, std::int64_t count) {
+    test::PrivateWalks walks;
+    walks.rows_of_cta = kRows;
+    walks.row_bytes = 16 << 10;
+    walks.box.step = {0, kBoxColumns};
+    walks.box.extent = {kRows, kBoxColumns};
+    walks.boxes = kBoxesAcross;
+    walks.walks = count;
+    walks.in_flight = kInFlight;
+    return test::private_walks(static_cast<std::int64_t>(sms), walks);
 }
 
 // How long each of these SMs takes for so many walks, ns.
@@ -94,14 +79,10 @@ std::vector<int> sms_of(const Machine& machine, const std::vector<int>& gpcs) {
 }
 
 std::vector<int> gpcs_of_side(const Machine& machine, int side) {
-    std::vector<int> gpcs;
-    for (int gpc = 0; gpc < machine.gpcs; ++gpc)
-        for (const Sm& sm : machine.sms)
-            if (sm.gpc == gpc && sm.partition == side) {
-                gpcs.push_back(gpc);
-                break;
-            }
-    return gpcs;
+    std::set<int> gpcs;
+    for (const Sm& sm : machine.sms)
+        if (sm.partition == side) gpcs.insert(sm.gpc);
+    return {gpcs.begin(), gpcs.end()};
 }
 
 }  // namespace
@@ -110,7 +91,7 @@ std::vector<int> gpcs_of_side(const Machine& machine, int side) {
 TEST_CASE("SMs with two boxes of a GEMM under way read what they read on the GPU") {
     const Machine machine = load_machine("h200");
     std::vector<int> all(static_cast<std::size_t>(machine.gpcs));
-    for (int gpc = 0; gpc < machine.gpcs; ++gpc) all[static_cast<std::size_t>(gpc)] = gpc;
+    std::iota(all.begin(), all.end(), 0);
     std::vector<int> side = gpcs_of_side(machine, 0);
     side.pop_back();
     const std::vector<std::pair<std::string, std::vector<int>>> sets{

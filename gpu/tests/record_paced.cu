@@ -21,20 +21,15 @@
 #include "gpu/probe/bench.hpp"
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/meeting.cuh"
+#include "gpu/tests/row_boxes.hpp"
 
 using namespace l2lens;
 using namespace l2lens::gpu;
+using namespace l2lens::gpu::row_boxes;
 
 namespace {
 
-// The memory is a matrix of bf16 with rows of 16 KiB: 128 of them, a box's, are a page of 2 MiB.
-constexpr int kColumns = 8192;
-constexpr int kBoxColumns = 64;
-constexpr int kBoxRows = 128;
-constexpr std::uint32_t kBoxBytes = kBoxRows * kBoxColumns * 2;
 constexpr int kBoxesOfPage = kColumns / kBoxColumns;
-constexpr int kBoxesOfHits = 10;  // 160 KiB for each SM, which the L2 keeps
-constexpr int kAlignment = 1024;  // of boxes in shared memory, under the 128 B swizzle
 
 constexpr int kMostInFlight = 8;
 constexpr int kUntimed = kBoxesOfPage;  // before the others
@@ -177,7 +172,7 @@ void record(const ProbeBench& bench, const char* matrix, bool hits, const std::v
                   roles.device(),
                   first_cycle.get(),
                   static_cast<int>(sms.size()),
-                  hits ? kBoxesOfHits : kBoxesOfPage,
+                  hits ? kResidentBoxes : kBoxesOfPage,
                   pace.in_flight,
                   period,
                   pace.timing == Timing::Random ? period / 2 : 0,

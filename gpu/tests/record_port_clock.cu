@@ -22,20 +22,15 @@
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/copy_ring.cuh"
 #include "gpu/tests/meeting.cuh"
+#include "gpu/tests/row_boxes.hpp"
 
 using namespace l2lens;
 using namespace l2lens::gpu;
+using namespace l2lens::gpu::row_boxes;
 
 namespace {
 
-// The memory is a matrix of bf16 with rows of 16 KiB. Each SM has 128 rows of it, and asks for boxes of their
-// first columns: 160 KiB, which the L2 keeps.
-constexpr int kColumns = 8192;
-constexpr int kBoxColumns = 64;
-constexpr int kBoxRows = 128;
-constexpr std::uint32_t kBoxBytes = kBoxRows * kBoxColumns * 2;
-constexpr int kBoxesAcross = 10;
-constexpr int kAlignment = 1024;  // of boxes in shared memory, under the 128 B swizzle
+// Each SM has as many rows of the matrix as a box has, and asks for boxes of their first columns.
 constexpr int kMostInFlight = 6;
 
 constexpr int kMathThreads = 128;               // a warpgroup; one more warp reads
@@ -66,7 +61,7 @@ __device__ void read(const Job& job, int sm, std::uint32_t to, std::uint64_t* ba
         hopper::barrier_expect_bytes(barrier, kBoxBytes);
         hopper::load_box(&job.boxes, to + static_cast<std::uint32_t>(slot) * kBoxBytes, barrier,
                          across * kBoxColumns, sm * kBoxRows);
-        across = across + 1 == kBoxesAcross ? 0 : across + 1;
+        across = across + 1 == kResidentBoxes ? 0 : across + 1;
     };
     ring.begin(start_next);
     while (global_timer() < from) ring.turn(start_next);

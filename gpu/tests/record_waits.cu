@@ -20,21 +20,16 @@
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/copy_ring.cuh"
 #include "gpu/tests/meeting.cuh"
+#include "gpu/tests/row_boxes.hpp"
 
 using namespace l2lens;
 using namespace l2lens::gpu;
+using namespace l2lens::gpu::row_boxes;
 
 namespace {
 
-// The memory is a matrix of bf16 with rows of 16 KiB. Each SM has 128 rows of it, and asks for boxes of their
-// first columns: 160 KiB, which the L2 keeps.
-constexpr int kColumns = 8192;
-constexpr int kBoxColumns = 64;
-constexpr int kRowBytes = 128;
-constexpr int kRowsOfSm = 128;
-constexpr int kBoxesAcross = 10;
-constexpr int kSmallRows = 8;     // of a box that is timed
-constexpr int kAlignment = 1024;  // of boxes in shared memory, under the 128 B swizzle
+// Each SM has as many rows of the matrix as a box has, and asks for boxes of their first columns.
+constexpr int kSmallRows = 8;  // of a box that is timed
 
 constexpr int kMostInFlight = 12;
 constexpr int kTimed = 4000;
@@ -61,12 +56,12 @@ __device__ void time_small_boxes(const Job& job, int role, std::uint32_t to, std
         random = random * 1664525u + 1013904223u;  // Numerical Recipes' generator
         for (const long long begin = clock64(), pause = random >> 23; clock64() < begin + pause;) {
         }
-        const auto across = static_cast<int>((random >> 10) % kBoxesAcross);
-        const auto down = static_cast<int>((random >> 16) % (kRowsOfSm / kSmallRows));
+        const auto across = static_cast<int>((random >> 10) % kResidentBoxes);
+        const auto down = static_cast<int>((random >> 16) % (kBoxRows / kSmallRows));
         const long long begin = clock64();
         hopper::barrier_expect_bytes(barrier, kSmallRows * kRowBytes);
         hopper::load_box(&job.small_boxes, to, barrier, across * kBoxColumns,
-                         role * kRowsOfSm + down * kSmallRows);
+                         role * kBoxRows + down * kSmallRows);
         hopper::barrier_wait(barrier, parity);
         parity ^= 1;
         if (i >= 0) job.cycles[role * kTimed + i] = static_cast<float>(clock64() - begin);
@@ -83,8 +78,8 @@ __device__ void keep_busy(const Job& job, int role, std::uint32_t to, std::uint6
     const auto start_next = [&](int slot, std::uint32_t barrier) {
         hopper::barrier_expect_bytes(barrier, bytes);
         hopper::load_box(&job.boxes, to + static_cast<std::uint32_t>(slot) * bytes, barrier,
-                         across * kBoxColumns, role * kRowsOfSm);
-        across = across + 1 == kBoxesAcross ? 0 : across + 1;
+                         across * kBoxColumns, role * kBoxRows);
+        across = across + 1 == kResidentBoxes ? 0 : across + 1;
     };
     ring.begin(start_next);
     constexpr unsigned kBetweenLooks = 64;
@@ -132,7 +127,7 @@ Waits time_waits(const ProbeBench& bench, const std::vector<int>& timing, const 
     std::vector<int> sms = timing;
     sms.insert(sms.end(), busy.begin(), busy.end());
     const DeviceRoles roles(Roles::of(sms, bench.sms()));
-    const auto matrix_rows = static_cast<std::int64_t>(bench.sms()) * kRowsOfSm;
+    const auto matrix_rows = static_cast<std::int64_t>(bench.sms()) * kBoxRows;
     DeviceBuffer<Meeting> meeting(1);
     DeviceBuffer<unsigned> finished(1);
     const DeviceBuffer<float> cycles(timing.size() * kTimed);

@@ -5,17 +5,10 @@
 
 #include "gpu/cuda_check.hpp"
 #include "gpu/kernels/fill.hpp"
+#include "gpu/kernels/mix.cuh"
 
 namespace l2lens::gpu {
 namespace {
-
-// SplitMix64 (Steele, Lea, Flood 2014) of the element's number.
-__host__ __device__ inline std::uint64_t mix(std::uint64_t x) {
-    x += 0x9E3779B97F4A7C15ull;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-    return x ^ (x >> 31);
-}
 
 // A bf16 is the upper half of a float: eight random bits over [-1, 1) in steps of 1/128 are exact in it.
 __host__ __device__ inline float value_of(std::uint64_t seed, std::uint64_t i) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,12 @@
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_buffer.hpp"
 #include "gpu/kernels/hopper.cuh"
+#include "gpu/kernels/mix.cuh"
 #include "gpu/kernels/tensor_map.hpp"
 #include "gpu/probe/bench.hpp"
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/meeting.cuh"
-#include "gpu/tests/row_boxes.hpp"
+#include "gpu/tests/row_boxes.cuh"
 
 using namespace l2lens;
 using namespace l2lens::gpu;
@@ -52,14 +54,6 @@ struct Job {
     long long* end_ns;  // by role: when its last box is there
 };
 
-__device__ std::uint32_t mixed(std::uint32_t x) {  // the 32-bit finalizer of MurmurHash3
-    x ^= x >> 16;
-    x *= 0x85ebca6bu;
-    x ^= x >> 13;
-    x *= 0xc2b2ae35u;
-    return x ^ (x >> 16);
-}
-
 struct Ring {
     std::uint64_t full[kMostInFlight];
     long long asked[kMostInFlight];  // the cycle
@@ -71,9 +65,10 @@ __device__ void ask(const Job& job, int role, std::uint32_t to, volatile Ring& r
     for (int i = 0; i < kBoxes; ++i) {
         while (i - ring.landed >= job.in_flight) {
         }
-        const std::uint32_t random = mixed(static_cast<std::uint32_t>(role * kBoxes + i));
-        const long long due = begin + job.first_cycle[role] + static_cast<long long>(i) * job.period +
-                              (job.spread > 0 ? random % static_cast<std::uint32_t>(job.spread) : 0);
+        const std::uint64_t random = mix(static_cast<std::uint64_t>(role * kBoxes + i));
+        const long long later =
+            job.spread > 0 ? static_cast<long long>(random % static_cast<std::uint64_t>(job.spread)) : 0;
+        const long long due = begin + job.first_cycle[role] + static_cast<long long>(i) * job.period + later;
         while (clock64() < due) {
         }
         if (i == kUntimed) job.ask_ns[role] = global_timer();
@@ -120,6 +115,8 @@ __global__ void paced_kernel(const __grid_constant__ Job job) {
     if (threadIdx.x == 32) watch(job, role, ring, ring.full);
 }
 
+enum class Data { L2, Dram };
+
 enum class Timing { Random, Together, AtOnce };
 
 struct Pace {
@@ -140,13 +137,13 @@ const char* name_of(Timing timing) {
     return "at_once";
 }
 
-void print(const char* data, const Pace& pace, const char* page, std::size_t readers, double bytes_per_ns,
-           std::vector<float>& cycles, double ghz) {
+void print(Data data, const Pace& pace, const char* page, std::size_t readers, double bytes_per_ns,
+           std::vector<float> cycles, double ghz) {
     std::sort(cycles.begin(), cycles.end());
     const double mean =
         std::accumulate(cycles.begin(), cycles.end(), 0.0) / static_cast<double>(cycles.size());
-    std::printf("%s,%s,%d,%.0f,%zu,%s,%.0f,%.1f", data, name_of(pace.timing), pace.in_flight, pace.period_ns,
-                readers, page, bytes_per_ns, mean / ghz);
+    std::printf("%s,%s,%d,%.0f,%zu,%s,%.0f,%.1f", data == Data::L2 ? "l2" : "dram", name_of(pace.timing),
+                pace.in_flight, pace.period_ns, readers, page, bytes_per_ns, mean / ghz);
     for (const double share : {0.01, 0.1, 0.5, 0.9, 0.99})
         std::printf(",%.0f",
                     cycles[static_cast<std::size_t>(share * static_cast<double>(cycles.size() - 1))] / ghz);
@@ -154,10 +151,15 @@ void print(const char* data, const Pace& pace, const char* page, std::size_t rea
     std::fflush(stdout);
 }
 
-void record(const ProbeBench& bench, const char* matrix, bool hits, const std::vector<int>& sms,
-            const Pace& pace) {
-    const double ghz = bench.sm_ghz();
-    const auto period = static_cast<int>(pace.period_ns * ghz);
+struct Timed {
+    std::vector<float> cycles;  // [SM][kTimed]
+    double bytes_per_ns;
+};
+
+Timed time_boxes(const ProbeBench& bench, const char* matrix, Data data, const std::vector<int>& sms,
+                 const Pace& pace) {
+    const auto period = static_cast<int>(pace.period_ns * bench.sm_ghz());
+    const bool hits = data == Data::L2;
     std::mt19937 random(1);
     std::vector<int> first(sms.size(), 0);
     if (pace.timing == Timing::Random)
@@ -188,17 +190,22 @@ void record(const ProbeBench& bench, const char* matrix, bool hits, const std::v
         paced_kernel<<<static_cast<unsigned>(bench.sms()), 64, static_cast<std::size_t>(shared)>>>(job);
         check_launch("pacing boxes");
     }
-    const std::vector<float> all = cycles.to_host();
     const std::vector<long long> from = asked.to_host(), until = ended.to_host();
-    const double bytes_per_ns = double{kTimed} * kBoxBytes * static_cast<double>(sms.size()) /
-                                static_cast<double>(*std::max_element(until.begin(), until.end()) -
-                                                    *std::min_element(from.begin(), from.end()));
+    const long long lasted =
+        *std::max_element(until.begin(), until.end()) - *std::min_element(from.begin(), from.end());
+    return {cycles.to_host(),
+            double{kTimed} * kBoxBytes * static_cast<double>(sms.size()) / static_cast<double>(lasted)};
+}
+
+void record(const ProbeBench& bench, const char* matrix, Data data, const std::vector<int>& sms,
+            const Pace& pace) {
+    const Timed timed = time_boxes(bench, matrix, data, sms, pace);
     std::vector<float> first_of_page, others;
-    for (std::size_t i = 0; i < all.size(); ++i)
-        (!hits && i % kBoxesOfPage == 0 ? first_of_page : others).push_back(all[i]);
-    const char* const data = hits ? "l2" : "dram";
-    print(data, pace, "known", sms.size(), bytes_per_ns, others, ghz);
-    if (!first_of_page.empty()) print(data, pace, "new", sms.size(), bytes_per_ns, first_of_page, ghz);
+    for (std::size_t i = 0; i < timed.cycles.size(); ++i)
+        (data == Data::Dram && i % kBoxesOfPage == 0 ? first_of_page : others).push_back(timed.cycles[i]);
+    print(data, pace, "known", sms.size(), timed.bytes_per_ns, others, bench.sm_ghz());
+    if (!first_of_page.empty())
+        print(data, pace, "new", sms.size(), timed.bytes_per_ns, first_of_page, bench.sm_ghz());
 }
 
 void record_all(const ProbeBench& bench) {
@@ -209,20 +216,20 @@ void record_all(const ProbeBench& bench) {
     matrix.fill_bytes(1);  // memory that nobody has written may be another matter
     std::printf(
         "data,timing,in_flight,period_ns,sms,page,bytes_per_ns,mean_ns,p1_ns,p10_ns,p50_ns,p90_ns,p99_ns\n");
-    const auto at = [&](bool hits, const std::vector<int>& sms, const Pace& pace) {
-        record(bench, matrix.get(), hits, sms, pace);
+    const auto at = [&](Data data, const std::vector<int>& sms, const Pace& pace) {
+        record(bench, matrix.get(), data, sms, pace);
     };
-    at(true, one, {Timing::Random, kMostInFlight, 4000});
+    at(Data::L2, one, {Timing::Random, kMostInFlight, 4000});
     for (const double period : {2000., 1000., 600., 450., 400., 360., 330.})
-        at(true, all, {Timing::Random, kMostInFlight, period});
+        at(Data::L2, all, {Timing::Random, kMostInFlight, period});
     for (const double period : {2000., 600., 450., 330.})
-        at(true, all, {Timing::Together, kMostInFlight, period});
-    at(false, one, {Timing::Random, kMostInFlight, 4000});
+        at(Data::L2, all, {Timing::Together, kMostInFlight, period});
+    at(Data::Dram, one, {Timing::Random, kMostInFlight, 4000});
     for (const double period : {8000., 4300., 2160., 1440., 1080., 860., 720., 640., 560.})
-        at(false, all, {Timing::Random, kMostInFlight, period});
+        at(Data::Dram, all, {Timing::Random, kMostInFlight, period});
     for (const double period : {8000., 2160., 1080., 720.})
-        at(false, all, {Timing::Together, kMostInFlight, period});
-    for (const int in_flight : {1, 2, 3, 4, 6, 8}) at(false, all, {Timing::AtOnce, in_flight, 0});
+        at(Data::Dram, all, {Timing::Together, kMostInFlight, period});
+    for (const int in_flight : {1, 2, 3, 4, 6, 8}) at(Data::Dram, all, {Timing::AtOnce, in_flight, 0});
 }
 
 }  // namespace

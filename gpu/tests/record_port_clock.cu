@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// l2lens_gpu_port_clock: what the SMs of one GPC, of a side's and of all read from the L2 while tensor cores
-// are idle and while they slow the SMs' clock down, as rows of traces/h200/port_clock.csv (its README says
-// what the columns are).
+// l2lens_gpu_port_clock: what the SMs of one GPC and of all read from the L2 while tensor cores are idle and
+// while they slow the SMs' clock down, as rows of traces/h200/port_clock.csv (its README says what the
+// columns are).
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -16,13 +16,14 @@
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_buffer.hpp"
 #include "gpu/kernels/hopper.cuh"
+#include "gpu/kernels/mix.cuh"
 #include "gpu/kernels/tensor_map.hpp"
 #include "gpu/kernels/wgmma.cuh"
 #include "gpu/probe/bench.hpp"
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/copy_ring.cuh"
 #include "gpu/tests/meeting.cuh"
-#include "gpu/tests/row_boxes.hpp"
+#include "gpu/tests/row_boxes.cuh"
 
 using namespace l2lens;
 using namespace l2lens::gpu;
@@ -30,13 +31,13 @@ using namespace l2lens::gpu::row_boxes;
 
 namespace {
 
-// Each SM has as many rows of the matrix as a box has, and asks for boxes of their first columns.
 constexpr int kMostInFlight = 6;
 
 constexpr int kMathThreads = 128;               // a warpgroup; one more warp reads
 constexpr int kBlockBytes = 64 * 64 * 2;        // 64 rows of 128 B
 constexpr int kOperandBytes = 5 * kBlockBytes;  // 64 rows of A, 256 of B
 constexpr int kMmasOfStep = 8;
+constexpr int kMmaColumns = 256;
 
 constexpr long long kSettlesNs = 150'000'000;  // until the clock is what the power leaves
 constexpr long long kCountedNs = 20'000'000;
@@ -56,13 +57,7 @@ struct Job {
 __device__ void read(const Job& job, int sm, std::uint32_t to, std::uint64_t* barriers, long long from,
                      long long until) {
     CopyRing ring(barriers, job.in_flight);
-    int across = 0;
-    const auto start_next = [&](int slot, std::uint32_t barrier) {
-        hopper::barrier_expect_bytes(barrier, kBoxBytes);
-        hopper::load_box(&job.boxes, to + static_cast<std::uint32_t>(slot) * kBoxBytes, barrier,
-                         across * kBoxColumns, sm * kBoxRows);
-        across = across + 1 == kResidentBoxes ? 0 : across + 1;
-    };
+    ResidentWalk start_next(job.boxes, kBoxBytes, sm * kBoxRows, to);
     ring.begin(start_next);
     while (global_timer() < from) ring.turn(start_next);
     const long long begin = clock64();
@@ -76,11 +71,11 @@ __device__ void read(const Job& job, int sm, std::uint32_t to, std::uint64_t* ba
 __device__ void compute(const Job& job, int sm, std::uint32_t operands, long long until) {
     const std::uint64_t a = hopper::matrix_descriptor<true>(operands, kBlockBytes);
     const std::uint64_t b = hopper::matrix_descriptor<true>(operands + kBlockBytes, kBlockBytes);
-    float sums[128] = {};
+    float sums[kMmaColumns / 2] = {};
     while (global_timer() < until) {
         hopper::wgmma_fence();
 #pragma unroll
-        for (int i = 0; i < kMmasOfStep; ++i) hopper::Wgmma<256, true, true>::mma(sums, a, b, 1);
+        for (int i = 0; i < kMmasOfStep; ++i) hopper::Wgmma<kMmaColumns, true, true>::mma(sums, a, b, 1);
         hopper::wgmma_commit();
         hopper::wgmma_wait<0>();
     }
@@ -89,17 +84,17 @@ __device__ void compute(const Job& job, int sm, std::uint32_t operands, long lon
     job.sink[sm * kMathThreads + static_cast<int>(threadIdx.x)] = sum;
 }
 
-// Numbers of all sizes from 1 to 2, of either sign: bits that change, as those of random data do.
+// Two bf16 a word, of either sign and from 1 to 2, since the power of tensor cores goes with the bits that
+// change.
 __device__ void fill_operands(std::uint8_t* operands) {
     auto* words = reinterpret_cast<std::uint32_t*>(operands);
     for (int i = static_cast<int>(threadIdx.x); i < kOperandBytes / 4; i += static_cast<int>(blockDim.x)) {
-        std::uint32_t random = static_cast<std::uint32_t>(i) * 2654435761u;
-        random ^= random >> 15;
-        random *= 2246822519u;
-        random ^= random >> 13;
-        words[i] = (random & 0x807f807fu) | 0x3f803f80u;
+        constexpr std::uint32_t kSignsAndFractions = 0x807f807f;
+        constexpr std::uint32_t kOnes = 0x3f803f80;
+        words[i] =
+            (static_cast<std::uint32_t>(mix(static_cast<std::uint64_t>(i))) & kSignsAndFractions) | kOnes;
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    hopper::async_proxy_fence();
 }
 
 __global__ void port_kernel(const __grid_constant__ Job job) {
@@ -121,14 +116,13 @@ __global__ void port_kernel(const __grid_constant__ Job job) {
     }
 }
 
-void record(const ProbeBench& bench, const std::string& set, const std::vector<std::size_t>& gpcs,
-            const std::string& math, int in_flight) {
-    std::vector<int> reading, computing;
-    for (const std::size_t gpc : gpcs)
-        reading.insert(reading.end(), bench.gpcs[gpc].begin(), bench.gpcs[gpc].end());
-    for (int sm = 0; sm < bench.sms() && math != "none"; ++sm)
-        if (math == "all" || std::find(reading.begin(), reading.end(), sm) == reading.end())
-            computing.push_back(sm);
+struct Counted {
+    std::vector<unsigned long long> bytes;  // by SM
+    std::vector<long long> cycles;          // by SM
+};
+
+Counted count(const ProbeBench& bench, const std::vector<int>& reading, const std::vector<int>& computing,
+              int in_flight) {
     const DeviceRoles reads(Roles::of(reading, bench.sms()));
     const DeviceRoles computes(Roles::of(computing, bench.sms()));
     const auto sms = static_cast<std::size_t>(bench.sms());
@@ -153,17 +147,28 @@ void record(const ProbeBench& bench, const std::string& set, const std::vector<s
     port_kernel<<<static_cast<unsigned>(bench.sms()), kMathThreads + 32, static_cast<std::size_t>(shared)>>>(
         job);
     check_launch("reading beside tensor cores");
-    const std::vector<unsigned long long> bytes = copied.to_host();
-    const std::vector<long long> clocks = cycles.to_host();
+    return {copied.to_host(), cycles.to_host()};
+}
+
+// The SMs of these GPCs read.
+void record(const ProbeBench& bench, const std::string& set, const std::vector<std::size_t>& gpcs,
+            const std::string& math, int in_flight) {
+    std::vector<int> reading, computing;
+    for (const std::size_t gpc : gpcs)
+        reading.insert(reading.end(), bench.gpcs[gpc].begin(), bench.gpcs[gpc].end());
+    for (int sm = 0; sm < bench.sms() && math != "none"; ++sm)
+        if (math == "all" || std::find(reading.begin(), reading.end(), sm) == reading.end())
+            computing.push_back(sm);
+    const Counted counted = count(bench, reading, computing, in_flight);
     for (const std::size_t gpc : gpcs) {
-        double of_gpc = 0, ghz = 0;
+        double bytes_per_ns = 0, ghz = 0;
         for (const int sm : bench.gpcs[gpc]) {
-            of_gpc += static_cast<double>(bytes[static_cast<std::size_t>(sm)]) / kCountedNs;
-            ghz += static_cast<double>(clocks[static_cast<std::size_t>(sm)]) / kCountedNs;
+            bytes_per_ns += static_cast<double>(counted.bytes[static_cast<std::size_t>(sm)]) / kCountedNs;
+            ghz += static_cast<double>(counted.cycles[static_cast<std::size_t>(sm)]) / kCountedNs;
         }
-        const auto of = bench.gpcs[gpc].size();
-        std::printf("%s,%s,%d,%zu,%zu,%.0f,%.3f\n", set.c_str(), math.c_str(), in_flight, gpc, of, of_gpc,
-                    ghz / static_cast<double>(of));
+        const auto sms = bench.gpcs[gpc].size();
+        std::printf("%s,%s,%d,%zu,%zu,%.0f,%.3f\n", set.c_str(), math.c_str(), in_flight, gpc, sms,
+                    bytes_per_ns, ghz / static_cast<double>(sms));
     }
     std::fflush(stdout);
 }
@@ -191,7 +196,8 @@ int main(int count, char**) {
         if (count > 1) throw BadInput("l2lens_gpu_port_clock takes no word");
         ProbeBench bench;
         if (!bench.has_clusters()) throw Unavailable("tensor boxes need compute capability 9.0 or newer");
-        probe_sides(bench);
+        probe_limits(bench);
+        probe_topology(bench);
         record_all(bench);
         return 0;
     } catch (const Error& error) {

@@ -20,7 +20,7 @@
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/copy_ring.cuh"
 #include "gpu/tests/meeting.cuh"
-#include "gpu/tests/row_boxes.hpp"
+#include "gpu/tests/row_boxes.cuh"
 
 using namespace l2lens;
 using namespace l2lens::gpu;
@@ -74,13 +74,7 @@ __device__ void time_small_boxes(const Job& job, int role, std::uint32_t to, std
 __device__ void keep_busy(const Job& job, int role, std::uint32_t to, std::uint64_t* barriers) {
     const auto bytes = static_cast<std::uint32_t>(job.rows * kRowBytes);
     CopyRing ring(barriers, job.in_flight);
-    int across = 0;
-    const auto start_next = [&](int slot, std::uint32_t barrier) {
-        hopper::barrier_expect_bytes(barrier, bytes);
-        hopper::load_box(&job.boxes, to + static_cast<std::uint32_t>(slot) * bytes, barrier,
-                         across * kBoxColumns, role * kBoxRows);
-        across = across + 1 == kResidentBoxes ? 0 : across + 1;
-    };
+    ResidentWalk start_next(job.boxes, bytes, role * kBoxRows, to);
     ring.begin(start_next);
     constexpr unsigned kBetweenLooks = 64;
     const volatile unsigned* finished = job.finished;

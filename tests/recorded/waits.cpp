@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What do the SMs of a GPC, of three and of all read when each keeps two of a GEMM's boxes under way? 128
-// rows of 128 B that lie 16 KiB apart, of its own, which the L2 has (traces/h200/waits.csv).
+// rows of 128 B that lie 16 KiB apart, of its own, which the L2 has (traces/h200/waits.csv). And is it less
+// when the SMs' clock is slow (traces/h200/port_clock.csv)?
 #include <cstdint>
 #include <numeric>
 #include <set>
@@ -104,5 +105,43 @@ TEST_CASE("SMs with two boxes of a GEMM under way read what they read on the GPU
         INFO(set << ": " << counted << " B/ns on the GPU");
         // Seen: 2, 3 and 3 % more.
         CHECK(read_by(machine, sms_of(machine, gpcs)) == Approx(counted).epsilon(0.04));
+    }
+}
+
+namespace {
+
+struct Counted {
+    double bytes_per_ns = 0;  // by all GPCs of a set
+    double sm_ghz = 0;        // of the last one
+};
+
+// While the tensor cores of `math` ("none", "all") multiply.
+Counted counted_beside(const std::string& set, const std::string& math) {
+    Counted counted;
+    for (const auto& row : test::recorded_rows(
+             "port_clock.csv", {{"set", set}, {"math", math}, {"in_flight", std::to_string(kInFlight)}})) {
+        counted.bytes_per_ns += row["bytes_per_ns"];
+        counted.sm_ghz = row["sm_ghz"];
+    }
+    return counted;
+}
+
+}  // namespace
+
+TEST_CASE("Neither a GPC's port nor the slices slow down with the SMs' clock") {
+    const Machine machine = load_machine("h200");
+    std::vector<int> all(static_cast<std::size_t>(machine.gpcs));
+    std::iota(all.begin(), all.end(), 0);
+    for (const auto& [set, gpcs] :
+         std::vector<std::pair<std::string, std::vector<int>>>{{"one_gpc", {0}}, {"all", all}}) {
+        const Counted fast = counted_beside(set, "none");
+        const Counted slow = counted_beside(set, "all");
+        Machine slowed = machine;
+        slowed.clock.sm_max_ghz = slow.sm_ghz;
+        INFO(set << ": SMs at " << slow.sm_ghz << " and " << fast.sm_ghz << " GHz");
+        REQUIRE(slow.sm_ghz < 0.9 * fast.sm_ghz);
+        const std::vector<int> sms = sms_of(machine, gpcs);
+        CHECK(read_by(slowed, sms) / read_by(machine, sms) ==
+              Approx(slow.bytes_per_ns / fast.bytes_per_ns).epsilon(0.02));
     }
 }

@@ -87,7 +87,8 @@ std::vector<bool> sides_of_pages(char* memory, std::size_t pages, const ParityRu
 // Bits 21 and up: physical addresses are not visible, but each page's constant is, and the pages of a large
 // allocation are neighbours in memory.
 std::uint64_t high_bits(ProbeBench& bench, const ParityRule& low, double threshold) {
-    const DeviceBuffer<char> memory = most_memory();
+    bench.kept = most_memory();
+    const DeviceBuffer<char>& memory = bench.kept;
     const std::size_t pages = memory.size() / kPage;
     if (pages == 0) return 0;
     const auto sides = sides_of_pages(memory.get(), pages, low, threshold, Roles::of({0}, bench.sms()));

@@ -72,12 +72,17 @@ __device__ void compute(const Job& job, int sm, std::uint32_t operands, long lon
     const std::uint64_t a = hopper::matrix_descriptor<true>(operands, kBlockBytes);
     const std::uint64_t b = hopper::matrix_descriptor<true>(operands + kBlockBytes, kBlockBytes);
     float sums[kMmaColumns / 2] = {};
-    while (global_timer() < until) {
+    // One thread looks at the clock for all: a warp whose threads do not agree may not multiply.
+    __shared__ volatile bool over;
+    for (bool stop = false; !stop; stop = over) {
         hopper::wgmma_fence();
 #pragma unroll
         for (int i = 0; i < kMmasOfStep; ++i) hopper::Wgmma<kMmaColumns, true, true>::mma(sums, a, b, 1);
         hopper::wgmma_commit();
         hopper::wgmma_wait<0>();
+        hopper::named_barrier(1, kMathThreads);  // all have read what the last look said
+        if (threadIdx.x == 0) over = global_timer() >= until;
+        hopper::named_barrier(1, kMathThreads);
     }
     float sum = 0;
     for (const float s : sums) sum += s;

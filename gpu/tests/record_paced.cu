@@ -65,7 +65,7 @@ __device__ void ask(const Job& job, int role, std::uint32_t to, volatile Ring& r
     for (int i = 0; i < kBoxes; ++i) {
         while (i - ring.landed >= job.in_flight) {
         }
-        // The upper half of a product: a remainder takes so long that boxes of 330 ns came late.
+        // The upper half of a product: a remainder takes so long that boxes of 450 ns and less came late.
         const std::uint64_t random = mix(static_cast<std::uint64_t>(role * kBoxes + i)) >> 32;
         const auto later = static_cast<long long>(random * static_cast<std::uint64_t>(job.spread) >> 32);
         const long long due = begin + job.first_cycle[role] + static_cast<long long>(i) * job.period + later;
@@ -213,7 +213,7 @@ void record_all(const ProbeBench& bench) {
     std::iota(all.begin(), all.end(), 0);
     const std::vector<int> one{0};
     DeviceBuffer<char> matrix(all.size() * kPages * kBoxesOfPage * kBoxBytes);
-    matrix.fill_bytes(1);  // memory that nobody has written may be another matter
+    matrix.fill_bytes(1);  // what nobody has written comes faster than DRAM has it
     std::printf(
         "data,timing,in_flight,period_ns,sms,page,bytes_per_ns,mean_ns,p1_ns,p10_ns,p50_ns,p90_ns,p99_ns\n");
     const auto at = [&](Data data, const std::vector<int>& sms, const Pace& pace) {

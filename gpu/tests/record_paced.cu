@@ -2,13 +2,11 @@
 // l2lens_gpu_paced: how long boxes take that SMs ask for at a given pace, however long the ones before take:
 // of data that the L2 has and of data from DRAM, at a page's first box and at others. Rows of
 // traces/h200/paced.csv (its README says what the columns are).
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
-#include <random>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include <cuda.h>
@@ -17,82 +15,26 @@
 
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_buffer.hpp"
-#include "gpu/kernels/hopper.cuh"
-#include "gpu/kernels/mix.cuh"
 #include "gpu/kernels/tensor_map.hpp"
 #include "gpu/probe/bench.hpp"
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/meeting.cuh"
+#include "gpu/tests/paced_boxes.cuh"
 #include "gpu/tests/row_boxes.cuh"
 
 using namespace l2lens;
 using namespace l2lens::gpu;
+using namespace l2lens::gpu::paced_boxes;
 using namespace l2lens::gpu::row_boxes;
 
 namespace {
 
-constexpr int kBoxesOfPage = kColumns / kBoxColumns;
-
-constexpr int kMostInFlight = 8;
-constexpr int kUntimed = kBoxesOfPage;  // before the others
-constexpr int kTimed = 8 * kBoxesOfPage;
-constexpr int kBoxes = kUntimed + kTimed;
-constexpr int kPages = kBoxes / kBoxesOfPage;  // of an SM
-
 struct Job {
     CUtensorMap boxes;
     const int* roles;
-    const int* first_cycle;  // by role: when its first box is due
-    int readers;
-    int boxes_across;
-    int in_flight;  // no box is asked for while so many are under way
-    int period;     // SM cycles from one box to the next
-    int spread;     // and as many later at most, as it comes
+    Pacing pacing;
     Meeting* meeting;
-    float* cycles;      // [role][kTimed]
-    long long* ask_ns;  // by role: when its first timed box is asked for
-    long long* end_ns;  // by role: when its last box is there
 };
-
-struct Ring {
-    std::uint64_t full[kMostInFlight];
-    long long asked[kMostInFlight];  // the cycle
-    int landed;                      // boxes
-};
-
-__device__ void ask(const Job& job, int role, std::uint32_t to, volatile Ring& ring,
-                    const std::uint64_t* full, long long begin) {
-    for (int i = 0; i < kBoxes; ++i) {
-        while (i - ring.landed >= job.in_flight) {
-        }
-        // The upper half of a product: a remainder takes so long that boxes of 450 ns and less came late.
-        const std::uint64_t random = mix(static_cast<std::uint64_t>(role * kBoxes + i)) >> 32;
-        const auto later = static_cast<long long>(random * static_cast<std::uint64_t>(job.spread) >> 32);
-        const long long due = begin + job.first_cycle[role] + static_cast<long long>(i) * job.period + later;
-        while (clock64() < due) {
-        }
-        if (i == kUntimed) job.ask_ns[role] = global_timer();
-        const int slot = i % kMostInFlight;
-        const std::uint32_t barrier = hopper::shared_address(&full[slot]);
-        hopper::barrier_expect_bytes(barrier, kBoxBytes);
-        ring.asked[slot] = clock64();
-        const int page = job.boxes_across == kBoxesOfPage ? i / kBoxesOfPage : 0;
-        hopper::load_box(&job.boxes, to + static_cast<std::uint32_t>(slot) * kBoxBytes, barrier,
-                         i % job.boxes_across * kBoxColumns, (page * job.readers + role) * kBoxRows);
-    }
-}
-
-__device__ void watch(const Job& job, int role, volatile Ring& ring, const std::uint64_t* full) {
-    for (int i = 0; i < kBoxes; ++i) {
-        const int slot = i % kMostInFlight;
-        hopper::barrier_wait(hopper::shared_address(&full[slot]),
-                             static_cast<std::uint32_t>(i / kMostInFlight & 1));
-        const auto cycles = static_cast<float>(clock64() - ring.asked[slot]);
-        if (i >= kUntimed) job.cycles[role * kTimed + i - kUntimed] = cycles;
-        ring.landed = i + 1;
-    }
-    job.end_ns[role] = global_timer();
-}
 
 __global__ void paced_kernel(const __grid_constant__ Job job) {
     extern __shared__ std::uint8_t raw[];
@@ -100,19 +42,10 @@ __global__ void paced_kernel(const __grid_constant__ Job job) {
     __shared__ long long begin;
     const int role = job.roles[sm_id()];
     if (role < 0) return;
-    const std::uint32_t to = (hopper::shared_address(raw) + kAlignment - 1) / kAlignment * kAlignment;
-    if (threadIdx.x == 0) {
-        for (std::uint64_t& barrier : ring.full) hopper::barrier_init(hopper::shared_address(&barrier), 1);
-        hopper::barrier_init_fence();
-        ring.landed = 0;
-        const long long start = meet(job.meeting, role, job.readers);
-        while (global_timer() < start) {
-        }
-        begin = clock64();
-    }
+    if (threadIdx.x == 0) begin = begin_together(ring, job.meeting, role, job.pacing.readers);
     __syncthreads();
-    if (threadIdx.x == 0) ask(job, role, to, ring, ring.full, begin);
-    if (threadIdx.x == 32) watch(job, role, ring, ring.full);
+    if (threadIdx.x == 0) ask(job.pacing, &job.boxes, kBoxBytes, role, place_of_boxes(raw), ring, begin);
+    if (threadIdx.x == 32) watch(job.pacing, role, ring);
 }
 
 enum class Data { L2, Dram };
@@ -139,16 +72,9 @@ const char* name_of(Timing timing) {
 
 void print(Data data, const Pace& pace, const char* page, std::size_t readers, double bytes_per_ns,
            std::vector<float> cycles, double ghz) {
-    std::sort(cycles.begin(), cycles.end());
-    const double mean =
-        std::accumulate(cycles.begin(), cycles.end(), 0.0) / static_cast<double>(cycles.size());
-    std::printf("%s,%s,%d,%.0f,%zu,%s,%.0f,%.1f", data == Data::L2 ? "l2" : "dram", name_of(pace.timing),
-                pace.in_flight, pace.period_ns, readers, page, bytes_per_ns, mean / ghz);
-    for (const double share : {0.01, 0.1, 0.5, 0.9, 0.99})
-        std::printf(",%.0f",
-                    cycles[static_cast<std::size_t>(share * static_cast<double>(cycles.size() - 1))] / ghz);
-    std::printf("\n");
-    std::fflush(stdout);
+    std::printf("%s,%s,%d,%.0f,%zu,%s,%.0f", data == Data::L2 ? "l2" : "dram", name_of(pace.timing),
+                pace.in_flight, pace.period_ns, readers, page, bytes_per_ns);
+    print_times(std::move(cycles), ghz);
 }
 
 struct Timed {
@@ -160,28 +86,20 @@ Timed time_boxes(const ProbeBench& bench, const char* matrix, Data data, const s
                  const Pace& pace) {
     const auto period = static_cast<int>(pace.period_ns * bench.sm_ghz());
     const bool hits = data == Data::L2;
-    std::mt19937 random(1);
-    std::vector<int> first(sms.size(), 0);
-    if (pace.timing == Timing::Random)
-        for (int& cycle : first) cycle = static_cast<int>(random() % static_cast<unsigned>(period));
+    const bool at_random = pace.timing == Timing::Random;
+    const std::vector<int> first =
+        at_random ? random_first_cycles(sms.size(), period) : std::vector<int>(sms.size(), 0);
     const DeviceRoles roles(Roles::of(sms, bench.sms()));
     const DeviceBuffer<int> first_cycle{std::span<const int>(first)};
     DeviceBuffer<Meeting> meeting(1);
-    const DeviceBuffer<float> cycles(sms.size() * kTimed);
-    const DeviceBuffer<long long> asked(sms.size()), ended(sms.size());
+    const Times times(sms.size());
     const auto rows = static_cast<std::int64_t>(sms.size()) * kBoxRows * (hits ? 1 : kPages);
     const Job job{tile_map(matrix, rows, kColumns, kBoxRows),
                   roles.device(),
-                  first_cycle.get(),
-                  static_cast<int>(sms.size()),
-                  hits ? kResidentBoxes : kBoxesOfPage,
-                  pace.in_flight,
-                  period,
-                  pace.timing == Timing::Random ? period / 2 : 0,
-                  meeting.get(),
-                  cycles.get(),
-                  asked.get(),
-                  ended.get()};
+                  {first_cycle.get(), static_cast<int>(sms.size()), hits ? kResidentBoxes : kBoxesOfPage,
+                   pace.in_flight, period, at_random ? period / 2 : 0, times.cycles.get(), times.ask_ns.get(),
+                   times.end_ns.get()},
+                  meeting.get()};
     const int shared = probe::prepare_one_cta_per_sm(paced_kernel) - kAlignment;
     const int rounds = hits ? 2 : 1;  // the second one finds all in the L2
     if (!hits) bench.flush();
@@ -190,11 +108,8 @@ Timed time_boxes(const ProbeBench& bench, const char* matrix, Data data, const s
         paced_kernel<<<static_cast<unsigned>(bench.sms()), 64, static_cast<std::size_t>(shared)>>>(job);
         check_launch("pacing boxes");
     }
-    const std::vector<long long> from = asked.to_host(), until = ended.to_host();
-    const long long lasted =
-        *std::max_element(until.begin(), until.end()) - *std::min_element(from.begin(), from.end());
-    return {cycles.to_host(),
-            double{kTimed} * kBoxBytes * static_cast<double>(sms.size()) / static_cast<double>(lasted)};
+    return {times.cycles.to_host(), double{kTimed} * kBoxBytes * static_cast<double>(sms.size()) /
+                                        static_cast<double>(times.lasted_ns())};
 }
 
 void record(const ProbeBench& bench, const char* matrix, Data data, const std::vector<int>& sms,

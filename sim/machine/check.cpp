@@ -192,9 +192,14 @@ void check_dram_waits(const Machine& machine, Problems& problems) {
         problems.add("latency.dram_load", "is given without latency.dram_queue, which it makes grow");
     if ((latency.dram_refresh_ns > 0) != (latency.dram_refresh_share > 0))
         problems.add("latency.dram_refresh", "and latency.dram_refresh_share need each other");
-    if (latency.dram_backlog_ns > 0 && !(latency.dram_refresh_ns > 0))
+    if ((latency.dram_pause_ns > 0) != (latency.dram_pause_every_us > 0) ||
+        latency.dram_pause_ns > latency.dram_pause_every_us * 1000)
+        problems.add("latency.dram_pause", "needs a latency.dram_pause_every that is as long or longer");
+    if ((latency.dram_turn_ns > 0) != (latency.dram_turn_lines > 0))
+        problems.add("latency.dram_turn", "and latency.dram_turn_lines need each other");
+    if (latency.dram_backlog_ns > 0 && !(latency.dram_refresh_ns > 0) && !(latency.dram_turn_ns > 0))
         problems.add("latency.dram_backlog",
-                     "is given without latency.dram_refresh, behind which it builds up");
+                     "is given without latency.dram_refresh or latency.dram_turn, behind which it builds up");
 }
 
 void check_last_level(const Machine& machine, Problems& problems) {

@@ -155,7 +155,12 @@ struct Machine {
         double dram_spread_ns = 0;      // beyond it waits spread by the root of this * their mean; 0: never
         double dram_refresh_ns = 0;     // how long a refresh takes, for the rest of which its lines wait
         double dram_refresh_share = 0;  // of lines that find one under way
-        double dram_backlog_ns = 0;     // what has come meanwhile then takes this * the share DRAM is busy
+        int dram_refresh_groups = 1;    // of channels, whose refreshes end at other times
+        double dram_backlog_ns = 0;     // how fast the wait for what has come meanwhile grows with the load
+        double dram_pause_ns = 0;       // in which DRAM serves nobody
+        double dram_pause_every_us = 0;
+        double dram_turn_ns = 0;  // in which a slice's DRAM writes, and reads wait
+        int dram_turn_lines = 0;  // that are written back, as soon as it has so many
     } latency;
 
     struct Bandwidth {

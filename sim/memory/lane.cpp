@@ -497,8 +497,9 @@ void Lane::write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sector
     events_[Event::WritebackSectors] += static_cast<std::uint64_t>(written);
     events_[Event::FillSectors] += static_cast<std::uint64_t>(fetched);
     const Picoseconds work = (written + fetched) * t_.dram_sector;
-    take_turn(slice.dram_free, now, work);
+    take_turn(slice.dram_free, t_.pause.after(std::max(now, slice.dram_free)), work);
     slice.dram_load.add(now, work);
+    slice.dram_turns.write(t_.turn, slice.dram_free, written, work);
 }
 
 // What a slice misses: from the cache in front of the memory, if there is one, else from the memory. When
@@ -524,18 +525,34 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
 
 Lane::Arrival Lane::read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors, bool far) {
     events_[Event::FillSectors] += static_cast<std::uint64_t>(sectors);
-    take_turn(slice.dram_free, from, sectors * t_.dram_sector);
+    take_turn(slice.dram_free, t_.pause.after(std::max(from, slice.dram_free)), sectors * t_.dram_sector);
     const MemoryTiming::DramWait wait = t_.wait(slice.dram_load.add(from, sectors * t_.dram_sector), far);
     const std::uint64_t drawn = random_.next();
     const Refresh::Waits refresh = t_.refresh.wait(slice.dram_free, line, drawn >> 40);
     const auto quantile = static_cast<double>(model_.exponential[drawn >> 52]);
     const Picoseconds ready =
         slice.dram_free + t_.dram + static_cast<Picoseconds>(wait.least_ps + wait.jitter_ps * quantile);
-    const auto later = [&](double jitters) { return static_cast<Picoseconds>(wait.jitter_ps * jitters); };
-    const auto backlog = static_cast<Picoseconds>(wait.backlog_ps);
-    const Picoseconds own = refresh.own > 0 ? refresh.own + backlog : 0;
-    const Picoseconds others = refresh.others > 0 ? refresh.others + backlog + later(t_.late_refreshed) : 0;
-    return {ready + own, ready + std::max({own, others, later(t_.late_jitters)})};
+    const Picoseconds own = wait.behind(refresh.own) + wait.behind(slice.dram_turns.rest(slice.dram_free));
+    return {ready + own, ready + std::max(own, slowest_of_others(slice, wait, refresh.others, drawn))};
+}
+
+// Of the lines that a simulated one stands for, beside itself: how much longer than it the slowest takes,
+// whose refresh is over after `refresh`. Twelve random bits, the upper ones of 40.
+Picoseconds Lane::slowest_of_others(Slice& slice, const MemoryTiming::DramWait& wait, Picoseconds refresh,
+                                    std::uint64_t random) {
+    const double others = t_.lines_per_simulated_line - 1;
+    if (others <= 0) return 0;
+    const double written = slice.dram_turns.load(slice.dram_free);
+    const auto quantile = static_cast<double>(model_.exponential[random >> 28 & 0xFFF]);
+    const auto slowest = [&](double lines, double jitters) {
+        return t_.turn.slowest(lines, written, quantile, wait.backlog_ps) +
+               static_cast<Picoseconds>(wait.jitter_ps * jitters);
+    };
+    const Picoseconds any = slowest(others, t_.late_jitters);
+    if (refresh == 0) return any;
+    // Those that wait for a refresh are fewer, here one at least.
+    const double refreshed = std::max(others * t_.refresh.share(), 1.0);
+    return std::max(any, wait.behind(refresh) + slowest(refreshed, t_.late_refreshed));
 }
 
 void Lane::wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer) {

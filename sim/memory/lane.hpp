@@ -37,6 +37,7 @@
 #include "counters/counters.hpp"
 #include "memory/address_map.hpp"
 #include "memory/coalescer.hpp"
+#include "memory/dram_turn.hpp"
 #include "memory/event_wheel.hpp"
 #include "memory/lane_observer.hpp"
 #include "memory/last_level.hpp"
@@ -127,6 +128,7 @@ private:
         Picoseconds fabric_free = 0;  // its outgoing link
         Picoseconds dram_free = 0;
         RecentLoad dram_load{};
+        DramTurns dram_turns{};
         RecentWait output_wait{};
         Picoseconds last_level_free = 0;            // its port to the cache in front of the memory
         int far_lines = 0;                          // on their way to it over the fabric
@@ -222,6 +224,8 @@ private:
     // far: for another partition.
     Arrival fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far);
     Arrival read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors, bool far);
+    Picoseconds slowest_of_others(Slice& slice, const MemoryTiming::DramWait& wait, Picoseconds refresh,
+                                  std::uint64_t random);
     // What an observer is told (lane_steps.cpp).
     LaneStep step_of(LaneStep::Kind kind, Picoseconds now, int partition, LineNumber line,
                      SectorMask asked) const;

@@ -9,7 +9,7 @@
 namespace l2lens {
 
 MemoryModel::MemoryModel(const Machine& m, double lines_per_simulated_line, std::uint64_t seed)
-    : machine(m), map(m, seed), timing(MemoryTiming::of(m, lines_per_simulated_line)) {
+    : machine(m), map(m, seed), timing(MemoryTiming::of(m, lines_per_simulated_line, seed)) {
     partition_of_gpc.resize(static_cast<std::size_t>(m.gpcs));
     for (const Sm& sm : m.sms) {
         partition_of_gpc[static_cast<std::size_t>(sm.gpc)] = static_cast<std::uint8_t>(sm.partition);

@@ -9,7 +9,7 @@
 
 namespace l2lens {
 
-MemoryTiming MemoryTiming::of(const Machine& machine, double lines_per_simulated_line) {
+MemoryTiming MemoryTiming::of(const Machine& machine, double lines_per_simulated_line, std::uint64_t seed) {
     const double l2_cycle_ns = 1.0 / machine.clock.l2_ghz;
     const auto& latency = machine.latency;
     const auto& bandwidth = machine.bandwidth;
@@ -40,11 +40,14 @@ MemoryTiming MemoryTiming::of(const Machine& machine, double lines_per_simulated
     t.dram_queue_far_ps = latency.dram_queue_far_ns * 1000.0;
     t.dram_load = latency.dram_load;
     t.dram_backlog_ps = latency.dram_backlog_ns * 1000.0;
-    t.refresh =
-        Refresh(from_ns(latency.dram_refresh_ns), latency.dram_refresh_share, lines_per_simulated_line);
+    t.refresh = Refresh(from_ns(latency.dram_refresh_ns), latency.dram_refresh_share,
+                        latency.dram_refresh_groups, lines_per_simulated_line);
+    t.pause = DramPause(from_ns(latency.dram_pause_ns), from_ns(latency.dram_pause_every_us * 1000), seed);
+    t.turn = DramTurn(from_ns(latency.dram_turn_ns), latency.dram_turn_lines, t.dram_sector);
     // A box is complete when its slowest line is: the maximum of n exponentials has mean ln n + 0.577. A box
     // of which only every F-th line is simulated misses ln F of it. That is time of the box, not of its
     // lines: they take no place in a slice meanwhile.
+    t.lines_per_simulated_line = lines_per_simulated_line;
     t.late_jitters = std::log(lines_per_simulated_line);
     t.late_refreshed = std::log(std::max(lines_per_simulated_line * t.refresh.share(), 1.0));
     constexpr double kNeverLong = 1e18;

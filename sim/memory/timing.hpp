@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "base/units.hpp"
 #include "machine/machine.hpp"
+#include "memory/dram_pause.hpp"
+#include "memory/dram_turn.hpp"
 #include "memory/refresh.hpp"
 
 namespace l2lens {
@@ -28,34 +31,44 @@ struct MemoryTiming {
     Picoseconds fabric_reply;
     Picoseconds dram;          // the constant part of its latency
     double dram_jitter_ps;     // mean of the exponential part, of an idle DRAM
-    double dram_queue_ps;      // by which it grows with the share of the time that DRAM is busy
+    double dram_queue_ps;      // by which it grows the busier DRAM is
     double dram_queue_far_ps;  // and for requests over the fabric, which DRAM serves first
     double dram_load;          // how fast
     double dram_spread_ps;     // longer waits deviate by the root of this times their mean
     Refresh refresh;           // for whose rest lines wait, too
-    double dram_backlog_ps;    // and for what has come to the bank meanwhile, times the share DRAM is busy
-    double late_jitters;       // by so many mean jitters a box settles after its simulated lines
-    double late_refreshed;     // and after those of them that wait for a refresh
+    DramPause pause;
+    DramTurn turn;           // to what is written, for whose rest lines that are read wait
+    double dram_backlog_ps;  // and for what has come there meanwhile, which grows as the queue does
+    double lines_per_simulated_line;
+    double late_jitters;    // by so many mean jitters a box settles after its simulated lines
+    double late_refreshed;  // and after those of them that wait for a refresh
     Picoseconds sm_to_slice;
     Picoseconds slice_to_sm;
 
     // A sampled line stands for so many of a box.
-    static MemoryTiming of(const Machine& machine, double lines_per_simulated_line = 1);
+    static MemoryTiming of(const Machine& machine, double lines_per_simulated_line = 1,
+                           std::uint64_t seed = 0);
 
     // How much longer than its constant part DRAM's latency is.
     struct DramWait {
         double least_ps;
         double jitter_ps;   // mean of the exponential part, which is added
-        double backlog_ps;  // added for who has waited for a refresh
+        double backlog_ps;  // added for who has waited for a refresh or a turn to writes
+
+        // For who waits for the rest of one.
+        Picoseconds behind(Picoseconds rest) const {
+            return rest > 0 ? rest + static_cast<Picoseconds>(backlog_ps) : 0;
+        }
     };
 
     // When DRAM was busy for `load` of the time lately. A queue at such a load makes whoever comes wait so in
     // the mean, and long waits, being sums of many, vary less than their mean (traces/h200/delays.csv).
     DramWait wait(double load, bool far) const {
         const double busy = std::min(load, 1.0);
-        const double in_queue = (far ? dram_queue_far_ps : dram_queue_ps) * busy / (1 - dram_load * busy);
+        const double waiting = busy * busy / (1 - dram_load * busy);
+        const double in_queue = (far ? dram_queue_far_ps : dram_queue_ps) * waiting;
         const double mean = dram_jitter_ps + in_queue;
-        const double backlog = dram_backlog_ps * busy;
+        const double backlog = dram_backlog_ps * waiting;
         if (mean <= dram_spread_ps) return {0, mean, backlog};
         const double jitter = std::sqrt(dram_spread_ps * mean);
         return {mean - jitter, jitter, backlog};

@@ -27,7 +27,8 @@ PartTurns turns_of_part(const Machine& machine, const MemoryTiming& timing, cons
     turns.output = turn(part.sectors, uneven(timing.output_sector));
     turns.fabric = turn(part.fetched, timing.fabric_sector);
     turns.dram = turn(part.fetched, timing.dram_sector);
-    turns.log_lines = std::log(std::max(1.0, static_cast<double>(part.requests)));
+    turns.lines = std::max(1.0, static_cast<double>(part.requests));
+    turns.log_lines = std::log(turns.lines);
     return turns;
 }
 

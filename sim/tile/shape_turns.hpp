@@ -17,6 +17,7 @@ namespace l2lens {
 // Of the lines of a box that have one home, all together.
 struct PartTurns {
     Picoseconds tag = 0, tag_write = 0, output = 0, fabric = 0, dram = 0;
+    double lines = 0;
     double log_lines = 0;
     std::uint32_t requests = 0;
 };

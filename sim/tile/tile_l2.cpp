@@ -8,8 +8,8 @@
 namespace l2lens {
 namespace {
 
-MemoryTiming timing_of(const Machine& machine, Picoseconds way_in) {
-    MemoryTiming timing = MemoryTiming::of(machine);
+MemoryTiming timing_of(const Machine& machine, Picoseconds way_in, std::uint64_t seed) {
+    MemoryTiming timing = MemoryTiming::of(machine, 1, seed);
     timing.slice_to_sm += way_in;
     return timing;
 }
@@ -32,7 +32,7 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
       wheel_(wheel),
       way_in_(from_ns(machine.latency.sm_to_slice_ns +
                       machine.latency.load_issue_cycles / machine.clock.sm_max_ghz)),
-      t_(timing_of(machine, way_in_)),
+      t_(timing_of(machine, way_in_, seed)),
       dram_wait_(static_cast<Picoseconds>(t_.dram_jitter_ps) + t_.refresh.mean()),
       dram_sector_(static_cast<double>(t_.dram_sector) / machine.l2.slices_per_partition),
       hit_ramp_(
@@ -276,18 +276,28 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     const PartTurns& turns = turns_[box.shape].part[home];
     const Picoseconds work = turns.dram * share / kAll;
     flows_.add(dram_of(home), flows_.span(at - pace.half_span, at + pace.half_span), work);
-    const MemoryTiming::DramWait dram = t_.wait(dram_load_[home].add(at, work), far);
+    // Waits grow fastest where DRAM is nearly full, which all slices together are less often than one is.
+    // With 1 row_major of 5120 x 13824 x 5120 takes a quarter longer than by lines, with this as long.
+    constexpr double kMostLoad = 0.9;
+    const MemoryTiming::DramWait dram = t_.wait(std::min(dram_load_[home].add(at, work), kMostLoad), far);
     there.queued = at - pace.first_step_to_middle();
     const Picoseconds wait = flows_.foresee(dram_of(home), there.queued);
-    const Picoseconds turn = at + wait;
+    const Picoseconds turn = t_.pause.after(at + wait);
     const double log_lines = turns.log_lines + static_cast<double>(log_share_[share]);
     there.opens = turn + t_.dram + static_cast<Picoseconds>(dram.least_ps);
     const Picoseconds slowest = std::max<Picoseconds>(curve_.slowest(log_lines, dram.jitter_ps, random_), 1);
-    // Of those that wait for a refresh, which are fewer, the slowest comes sooner after it.
-    const auto sooner = static_cast<Picoseconds>(log_lines_per_refreshed_ * dram.jitter_ps);
-    const Picoseconds refreshed = t_.refresh.longest(turn) + static_cast<Picoseconds>(dram.backlog_ps) +
-                                  std::max<Picoseconds>(slowest - sooner, 0);
-    there.last = there.opens + std::max(slowest, refreshed);
+    const double lines = turns.lines * static_cast<double>(share) / kAll;
+    const double written = dram_writes_[home].add(now_, 0);
+    const double quantile = written > 0 ? -std::log(1 - random_.uniform()) : 0;
+    const auto turned = [&](double of) { return t_.turn.slowest(of, written, quantile, dram.backlog_ps); };
+    there.last = there.opens + slowest + turned(lines);
+    if (const Picoseconds refresh = t_.refresh.longest(turn, lines, random_.next()); refresh > 0) {
+        // Of those that wait for a refresh, which are fewer, the slowest comes sooner after it.
+        const auto sooner = static_cast<Picoseconds>(log_lines_per_refreshed_ * dram.jitter_ps);
+        const Picoseconds refreshed = dram.behind(refresh) + std::max<Picoseconds>(slowest - sooner, 0);
+        const double waiting = std::max(lines * t_.refresh.share(), 1.0);
+        there.last = std::max(there.last, there.opens + refreshed + turned(waiting));
+    }
     there.wait = static_cast<std::int32_t>(wait);
     there.filling = static_cast<std::uint16_t>(share);
     there.far_at = 0;
@@ -456,7 +466,9 @@ void TileL2::let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t h
 void TileL2::write_back(Part& written, std::uint32_t partition, std::uint32_t sectors) {
     written.sectors -= sectors;
     events_[Event::WritebackSectors] += sectors;
-    flows_.add(dram_of(partition), flows_.span(0, 0), static_cast<Picoseconds>(sectors * dram_sector_));
+    const auto work = static_cast<Picoseconds>(sectors * dram_sector_);
+    flows_.add(dram_of(partition), flows_.span(0, 0), work);
+    dram_writes_[partition].add(now_, work);
 }
 
 Picoseconds TileL2::drained() const {

@@ -256,6 +256,7 @@ private:
     Picoseconds dram_wait_;  // of an idle DRAM, in the mean
     double dram_sector_;     // all slices of a partition together
     std::array<RecentLoad, kMostHomes> dram_load_{};
+    std::array<RecentLoad, kMostHomes> dram_writes_{};
     Picoseconds hit_ramp_;
     Picoseconds lookup_queue_;  // behind a coalescer
     bool tags_wait_;            // lookups may come faster than tags take them

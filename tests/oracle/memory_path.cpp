@@ -132,6 +132,8 @@ std::vector<std::string> texts(const std::vector<Answer>& answers) {
     return lines;
 }
 
+constexpr std::uint64_t kMemorySeed = 5;
+
 void check_against_oracle(const Machine& machine, const MemoryModel& model, double lines_per_line,
                           std::uint64_t seed) {
     RandomStream random(seed, 1);
@@ -142,7 +144,7 @@ void check_against_oracle(const Machine& machine, const MemoryModel& model, doub
     INFO(machine.name << ", seed " << seed << ": " << sent.size() << " requests, lane " << number);
 
     Lane lane(model, seed, number);
-    test::NaiveLane naive(machine, model.map, lines_per_line, seed, number);
+    test::NaiveLane naive(machine, model.map, lines_per_line, kMemorySeed, seed, number);
     run(lane, machine.gpcs, sent, window);
     run(naive, machine.gpcs, sent, window);
 
@@ -162,7 +164,7 @@ void check_against_oracle(const Machine& machine, const MemoryModel& model, doub
 }
 
 void check_many(const Machine& machine, double lines_per_line, std::uint64_t first_seed) {
-    const MemoryModel model(machine, lines_per_line);
+    const MemoryModel model(machine, lines_per_line, kMemorySeed);
     const int wanted = test::cases(600);
     for (int i = 0; i < wanted; ++i)
         check_against_oracle(machine, model, lines_per_line, first_seed + static_cast<std::uint64_t>(i));

@@ -29,14 +29,16 @@ namespace l2lens::test {
 
 class NaiveLane {
 public:
+    // memory_seed: of the whole memory, which draws when DRAM pauses.
     NaiveLane(const Machine& machine, const AddressMap& map, double lines_per_simulated_line,
-              std::uint64_t seed, int number)
+              std::uint64_t memory_seed, std::uint64_t seed, int number)
         : machine_(machine),
           map_(map),
           t_(MemoryTiming::of(machine)),
           slices_(static_cast<std::size_t>(machine.partitions)),
           answers_(static_cast<std::size_t>(machine.gpcs)),
-          random_(seed, static_cast<std::uint64_t>(number)) {
+          random_(seed, static_cast<std::uint64_t>(number)),
+          memory_seed_(memory_seed) {
         late_jitters_ = std::log(lines_per_simulated_line);
         lines_per_simulated_line_ = lines_per_simulated_line;
     }
@@ -107,6 +109,11 @@ private:
         EntryPtr entry;
     };
 
+    struct Load {
+        double share = 0;
+        Picoseconds at = 0;
+    };
+
     struct Slice {
         std::map<std::uint32_t, std::list<Line>> sets;  // the youngest first
         std::list<EntryPtr> entries;                    // the newest first
@@ -122,8 +129,10 @@ private:
         double output_wait = 0;  // lately, in the mean
         Picoseconds link_free = 0;
         Picoseconds dram_free = 0;
-        double dram_load = 0;
-        Picoseconds dram_load_of = 0;
+        Load dram_load;
+        Load dram_writes;
+        int gathered = 0;  // sectors for DRAM's next turn to writes
+        Picoseconds turned_until = 0;
         int far_lines = 0;
         std::map<std::pair<int, int>, EntryPtr> last_far;  // by GPC and SM of it: what it asked for last
         std::uint64_t sectors = 0;
@@ -191,17 +200,28 @@ private:
         events_[Event::WritebackSectors] += counted(line.dirty);
         events_[Event::FillSectors] += counted(fetched);
         const Picoseconds work = (size(line.dirty) + size(fetched)) * t_.dram_sector;
-        serve(slice.dram_free, now, work);
-        dram_load_with(slice, now, work);
+        serve(slice.dram_free, outside_pauses(std::max(now, slice.dram_free)), work);
+        load_with(slice.dram_load, now, work);
+        load_with(slice.dram_writes, slice.dram_free, work);
+        gather(slice, slice.dram_free, size(line.dirty));
     }
 
-    // The share of the last 2 us that DRAM was busy; what is x us old counts 2 / (2 + x).
-    static double dram_load_with(Slice& slice, Picoseconds now, Picoseconds job) {
-        const Picoseconds passed = std::max(now - slice.dram_load_of, Picoseconds{0});
-        slice.dram_load *= 2e6 / (2e6 + static_cast<double>(passed));
-        slice.dram_load += static_cast<double>(job) / 2e6;
-        slice.dram_load_of += passed;
-        return std::min(slice.dram_load, 1.0);
+    // What is written while DRAM has turned to writes goes along; else it turns to them when it has enough.
+    void gather(Slice& slice, Picoseconds now, int sectors) {
+        if (now < slice.turned_until) return;
+        slice.gathered += sectors;
+        if (slice.gathered < 4 * machine_.latency.dram_turn_lines) return;
+        slice.gathered = 0;
+        slice.turned_until = now + from_ns(machine_.latency.dram_turn_ns);
+    }
+
+    // The share of the last 2 us that somebody was busy; what is x us old counts 2 / (2 + x).
+    static double load_with(Load& load, Picoseconds now, Picoseconds job) {
+        const Picoseconds passed = std::max(now - load.at, Picoseconds{0});
+        load.share *= 2e6 / (2e6 + static_cast<double>(passed));
+        load.share += static_cast<double>(job) / 2e6;
+        load.at += passed;
+        return load.share;
     }
 
     struct Data {
@@ -220,12 +240,24 @@ private:
         line.settled = settled_after(line.ready, settled);
     }
 
+    // The n-th pause begins n periods after the last one before time 0.
+    Picoseconds outside_pauses(Picoseconds at) const {
+        const Picoseconds length = from_ns(machine_.latency.dram_pause_ns);
+        if (length == 0) return at;
+        const Picoseconds period = from_ns(machine_.latency.dram_pause_every_us * 1000);
+        Picoseconds begins =
+            -static_cast<Picoseconds>(mix64(memory_seed_) % static_cast<std::uint64_t>(period));
+        begins += (at - begins) / period * period;
+        return std::max(at, begins + length);
+    }
+
     Data read_dram(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far) {
         events_[Event::FillSectors] += counted(sectors);
-        serve(slice.dram_free, from, size(sectors) * t_.dram_sector);
-        const double load = dram_load_with(slice, from, size(sectors) * t_.dram_sector);
-        const double queue = far ? t_.dram_queue_far_ps : t_.dram_queue_ps;
-        const double mean = t_.dram_jitter_ps + queue * load / (1 - t_.dram_load * load);
+        serve(slice.dram_free, outside_pauses(std::max(from, slice.dram_free)),
+              size(sectors) * t_.dram_sector);
+        const double load = std::min(load_with(slice.dram_load, from, size(sectors) * t_.dram_sector), 1.0);
+        const double waiting = load * load / (1 - t_.dram_load * load);
+        const double mean = t_.dram_jitter_ps + (far ? t_.dram_queue_far_ps : t_.dram_queue_ps) * waiting;
         const double jitter = mean > t_.dram_spread_ps ? std::sqrt(t_.dram_spread_ps * mean) : mean;
         // The quantile at the middle of the i-th of 4096 parts of Exp(1), as a float.
         const std::uint64_t drawn = random_.next();
@@ -233,36 +265,78 @@ private:
         const auto quantile = static_cast<double>(static_cast<float>(-std::log(1.0 - (part + 0.5) / 4096)));
         const Picoseconds ready =
             slice.dram_free + t_.dram + static_cast<Picoseconds>(mean - jitter + jitter * quantile);
-        // Is its bank of 16 KiB under refresh, or that of a line it stands for, which are in both groups of
-        // channels? How much of the refresh is left is the same for all of a group and of one refresh's time.
-        const double share = machine_.latency.dram_refresh_share;
+        const Refreshes refresh = refreshes(slice.dram_free, line, drawn);
+        // Who has waited for a refresh or a turn to writes then waits for what has come meanwhile.
+        const double backlog = machine_.latency.dram_backlog_ns * 1000.0 * waiting;
+        const auto all_of = [&](Picoseconds rest) {
+            return rest > 0 ? rest + static_cast<Picoseconds>(backlog) : 0;
+        };
+        const Picoseconds own =
+            all_of(refresh.own) + all_of(std::max(slice.turned_until - slice.dram_free, Picoseconds{0}));
+        const double others = lines_per_simulated_line_ - 1;
+        if (others <= 0) return {ready + own, ready + own};
+        // The slowest line it stands for is one of those that wait for no refresh, or of those that do, which
+        // are fewer.
+        const double share = refresh.share;
+        const double written = load_with(slice.dram_writes, slice.dram_free, 0);
+        const auto late = static_cast<Picoseconds>(jitter * late_jitters_);
+        const auto turn_of = [&](double lines) { return slowest_turn(lines, written, backlog, drawn); };
+        const Picoseconds any = late + turn_of(others);
+        Picoseconds refreshed = 0;
+        if (refresh.of_others > 0) {
+            const double lines = std::max(lines_per_simulated_line_ * share, 1.0);
+            refreshed = all_of(refresh.of_others) + static_cast<Picoseconds>(jitter * std::log(lines)) +
+                        turn_of(std::max(others * share, 1.0));
+        }
+        return {ready + own, ready + std::max({own, any, refreshed})};
+    }
+
+    // Each finds a turn to writes under way as often as there is one, which follows the one before when
+    // enough is written, and waits for any share of it: of n the slowest less than x of it in (1 - found (1 -
+    // x))^n of the cases. What is drawn is the middle of the i-th of 4096 parts, as a float.
+    Picoseconds slowest_turn(double lines, double written, double backlog, std::uint64_t drawn) const {
+        const double length = static_cast<double>(from_ns(machine_.latency.dram_turn_ns));
+        if (length == 0 || written == 0) return 0;
+        const double to_gather =
+            4.0 * machine_.latency.dram_turn_lines * static_cast<double>(t_.dram_sector) / written;
+        const double found = length / (length + to_gather);
+        const auto part = static_cast<double>(drawn >> 28 & 4095);
+        const auto log_of_cases =
+            static_cast<double>(static_cast<float>(std::log(1.0 - (part + 0.5) / 4096)));
+        const double rest = 1 - (1 - std::exp(log_of_cases / lines)) / found;
+        return rest > 0 ? static_cast<Picoseconds>(length * rest + backlog) : 0;
+    }
+
+    struct Refreshes {
+        double share;  // of banks
+        Picoseconds own, of_others;
+    };
+
+    // Is a line's bank of 16 KiB under refresh, or that of a line it stands for, which are in all groups of
+    // channels? How much of the refresh is left is the same for all of a group and of one refresh's time.
+    Refreshes refreshes(Picoseconds now, LineNumber line, std::uint64_t drawn) const {
         const Picoseconds length = from_ns(machine_.latency.dram_refresh_ns);
-        if (share == 0 || length == 0)
-            return {ready, ready + static_cast<Picoseconds>(jitter * late_jitters_)};
-        const auto turn = static_cast<std::uint64_t>(slice.dram_free / length);
+        const auto groups = static_cast<std::uint64_t>(machine_.latency.dram_refresh_groups);
+        const auto chance = [](double of) { return std::floor(of * 4096 + 0.5); };
+        const double share = machine_.latency.dram_refresh_share;
+        if (share == 0 || length == 0) return {0, 0, 0};
+        const auto turn = static_cast<std::uint64_t>(now / length);
         const auto scrambled = [&](std::uint64_t what, std::uint64_t when) {
             std::uint64_t bits = what * 0x9E3779B97F4A7C15 + when * 0xD1B54A32D192ED03;
             bits = (bits ^ bits / (std::uint64_t{1} << 32)) * 0xBF58476D1CE4E5B9;
             return (bits ^ bits / (std::uint64_t{1} << 32)) * 0x94D049BB133111EB;
         };
-        const auto left = [&](std::uint64_t group) {
-            return length * static_cast<Picoseconds>(scrambled(~group, turn) >> 54) / 1024;
+        const std::uint64_t group = (scrambled(line / 2, 0) >> 32) * groups >> 32;
+        const auto left = [&](std::uint64_t of) {
+            return length * static_cast<Picoseconds>(scrambled(~of, turn) >> 54) / 1024;
         };
-        const auto chance = [](double of) { return std::floor(of * 4096 + 0.5); };
-        const bool finds = static_cast<double>(scrambled(line / 128, turn) >> 52) < chance(share);
+        const bool finds =
+            static_cast<double>(scrambled(line / 128 * groups + group, turn) >> 52) < chance(share);
         const double one_of_them = 1 - std::pow(1 - share, lines_per_simulated_line_ - 1);
         const bool others = static_cast<double>(drawn >> 40 & 4095) < chance(one_of_them);
-        // Who has waited for it then waits for what has come to the bank meanwhile.
-        const auto backlog = static_cast<Picoseconds>(machine_.latency.dram_backlog_ns * 1000.0 * load);
-        const auto all_of_it = [&](Picoseconds rest) { return rest > 0 ? rest + backlog : 0; };
-        const Picoseconds own = all_of_it(finds ? left(scrambled(line / 2, 0) % 2) : 0);
-        // The slowest line it stands for is one of those that do not wait, or of those that do, which are
-        // fewer.
-        Picoseconds of_others = all_of_it(others ? std::max(left(0), left(1)) : 0);
-        const double refreshed = std::max(lines_per_simulated_line_ * chance(share) / 4096, 1.0);
-        if (of_others > 0) of_others += static_cast<Picoseconds>(jitter * std::log(refreshed));
-        const auto late = static_cast<Picoseconds>(jitter * late_jitters_);
-        return {ready + own, ready + std::max(own, std::max(of_others, late))};
+        Picoseconds longest = 0;
+        for (std::uint64_t of = 0; of < groups; ++of) longest = std::max(longest, left(of));
+        return {chance(share) / 4096, finds ? left(group) : 0, others ? longest : 0};
     }
 
     // Sectors of the aligned blocks of `bytes` in which a sector is missing.
@@ -668,6 +742,7 @@ private:
     std::vector<std::vector<Answer>> answers_;  // of a GPC
     std::map<int, Picoseconds> held_back_;      // by GPC: when data may leave for it
     RandomStream random_;
+    std::uint64_t memory_seed_;
     Events events_;
 };
 

@@ -38,9 +38,13 @@ TEST_CASE("When GPCs fall behind as recorded, the memory fills what was counted"
     options.sample = 16;
     TbbExecutor executor(2);
     const Prediction own = predict(machine, kernel, order, options, executor);
-    const auto replayed =
-        cli::replay_schedule(machine, kernel, order, options, own.time_ns, runs.front(), executor);
-    INFO("counted " << row[kFills] << ", under the recorded schedule " << replayed.counters.at(kFills)
-                    << ", under the model's " << own.counters.at(kFills));
-    CHECK(replayed.counters.at(kFills) == Approx(row[kFills]).epsilon(0.06));
+    constexpr std::uint64_t kSeeds = 4;  // of one fills are up to 16 % off
+    double replayed = 0;
+    for (options.seed = 0; options.seed < kSeeds; ++options.seed)
+        replayed += cli::replay_schedule(machine, kernel, order, options, own.time_ns, runs.front(), executor)
+                        .counters.at(kFills) /
+                    kSeeds;
+    INFO("counted " << row[kFills] << ", under the recorded schedule " << replayed << ", under the model's "
+                    << own.counters.at(kFills));
+    CHECK(replayed == Approx(row[kFills]).epsilon(0.06));  // seen: 0.03
 }

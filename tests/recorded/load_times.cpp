@@ -148,13 +148,14 @@ TEST_CASE("A CTA's loads leave by turns early and late, in the model half as muc
         INFO("k=" << k << ": recorded " << recorded.walk << " and " << recorded.jitter << " ns, predicted "
                   << predicted.walk << " and " << predicted.jitter);
         // The recorded tiles are stamped, which parts them, too (tests/recorded/paces.cpp).
-        CHECK(predicted.walk >= 0.55 * recorded.walk);
+        CHECK(predicted.walk >= 0.5 * recorded.walk);
         CHECK(predicted.walk <= 1.1 * recorded.walk);
         // 69 to 96 ns. A handshake_jitter of 400 cycles would be as much; then boxes of the GEMMs recorded
         // beside find 3 % less in flight than was counted.
         CHECK(predicted.jitter >= 0.45 * recorded.jitter);
         CHECK(predicted.jitter <= 0.8 * recorded.jitter);
         machine.latency.handshake_jitter_cycles = 0;
-        CHECK(spread_of(predicted_times(machine, k), machine).jitter <= 0.2 * recorded.jitter);
+        // What is left, up to 0.32 of it, DRAM's turns to its writes make.
+        CHECK(spread_of(predicted_times(machine, k), machine).jitter <= 0.35 * recorded.jitter);
     }
 }

@@ -90,7 +90,9 @@ private:
         options.record_schedule = true;
         options.schedule = &placed_;
         SerialExecutor serial;
-        return Simulation(machine, kernel_, in_order(kernel_), 1, options).run(serial).schedule;
+        Machine at_once = machine;
+        at_once.latency.release_cycles = 30;  // a copy leaves as soon as the one before is there
+        return Simulation(at_once, kernel_, in_order(kernel_), 1, options).run(serial).schedule;
     }
 
     void add_lone(const LoneLines& lone) {

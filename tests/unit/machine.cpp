@@ -373,8 +373,13 @@ TEST_CASE("The parts of a wait for DRAM need each other") {
     CHECK(problem_of([](Machine& m) { m.latency.dram_refresh_share = 0; }) == "latency.dram_refresh");
     CHECK(problem_of([](Machine& m) { m.latency.dram_refresh_ns = m.latency.dram_backlog_ns = 0; }) ==
           "latency.dram_refresh");
-    CHECK(problem_of([](Machine& m) { m.latency.dram_refresh_ns = m.latency.dram_refresh_share = 0; }) ==
-          "latency.dram_backlog");
+    CHECK(problem_of([](Machine& m) {
+              m.latency.dram_refresh_ns = m.latency.dram_refresh_share = 0;
+              m.latency.dram_turn_ns = m.latency.dram_turn_lines = 0;
+          }) == "latency.dram_backlog");
+    CHECK(problem_of([](Machine& m) { m.latency.dram_turn_lines = 0; }) == "latency.dram_turn");
+    CHECK(problem_of([](Machine& m) { m.latency.dram_pause_every_us = 0; }) == "latency.dram_pause");
+    CHECK(problem_of([](Machine& m) { m.latency.dram_pause_every_us = 0.7; }) == "latency.dram_pause");
 }
 
 TEST_CASE("The parameter table is well formed") {

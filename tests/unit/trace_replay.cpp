@@ -273,10 +273,10 @@ TEST_CASE("Moments far apart take no time where the ports of GPCs hold answers b
     const ReplayResult far = replay_of(bursts("9000010000"), machine, serial);
     CHECK(far.events == near.events);
     CHECK(near.time > 10'000 * kPsPerNs);
-    // As exactly as the windows that the two moments fall into, and the refreshes of DRAM.
+    // As exactly as the windows that the two moments fall into, and the refreshes and pauses of DRAM.
     const Picoseconds window = 100 * kPsPerNs;
     CHECK(std::abs(far.time - near.time - 9'000'000'000 * kPsPerNs) <
-          window + from_ns(machine.latency.dram_refresh_ns));
+          window + from_ns(machine.latency.dram_refresh_ns + machine.latency.dram_pause_ns));
 }
 
 TEST_CASE("A replay asks at each step of the lanes whether it is to stop") {

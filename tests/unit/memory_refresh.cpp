@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/random.hpp"
 #include "memory/refresh.hpp"
 #include "support/catch.hpp"
 
@@ -69,9 +70,29 @@ TEST_CASE("Of the lines that a simulated one stands for, one nearly always waits
     CHECK(found / kTries == Approx(1 - std::pow(1 - kShare, kLines - 1)).margin(0.01));
 }
 
+TEST_CASE("The longest wait of a box's lines is that of as many lines that are tried") {
+    const Refresh refresh(kLength, kShare, kGroups, 1);
+    RandomStream random(1, 0);
+    for (const int lines : {4, 30, 200}) {
+        INFO(lines << " lines");
+        double tried = 0, drawn = 0;
+        for (int i = 0; i < kTries / 10; ++i) {
+            const Picoseconds now = i * kLength;
+            Picoseconds longest = 0;
+            for (int line = 0; line < lines; ++line)
+                longest =
+                    std::max(longest, refresh.wait(now, static_cast<LineNumber>(random.next() >> 32), 0).own);
+            tried += static_cast<double>(longest);
+            drawn += static_cast<double>(refresh.longest(now, lines, random.next()));
+        }
+        CHECK(drawn == Approx(tried).epsilon(0.05));
+    }
+}
+
 TEST_CASE("Memory without refreshes waits for none") {
     const Refresh refresh(0, 0, kGroups, 16);
     CHECK(refresh.wait(12345, 678, 0).own == 0);
     CHECK(refresh.wait(12345, 678, 0).others == 0);
     CHECK(refresh.longest(12345) == 0);
+    CHECK(refresh.longest(12345, 100, 1) == 0);
 }

@@ -2,7 +2,7 @@
 // DRAM turns from reads to writes and back. What is written back gathers at a slice's channels; when there is
 // enough of it they turn to it, what comes to be written meanwhile goes along, and reads that come meanwhile
 // wait. So a GEMM's loads take up to 170 ns longer while the L2 writes back the C of the tiles before, and
-// boxes beside 50 B/ns of writes 47 ns longer (traces/h200/beside_writes.csv).
+// boxes beside 50 B/ns of writes 52 ns longer (traces/h200/beside_writes.csv).
 #pragma once
 
 #include <algorithm>

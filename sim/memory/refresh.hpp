@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long lines wait for a refresh of their bank of DRAM. Banks are refreshed one after the other, the same
-// one of many channels at once: all lines that find theirs under way get on when that refresh ends. What lies
-// together is of one bank: a lone copy of 16 KiB in one piece seldom waits, one of 128 rows that lie apart
-// nearly always, 157 ns in the median. Groups of channels whose refreshes end at other times, six on an H200,
-// give what both take (traces/h200/refresh.csv, paced.csv).
+// one of many channels at once: all lines that find theirs under way get on when that refresh ends. Groups of
+// channels, six on an H200, end theirs at other times. What lies together and is of one group is of one bank:
+// a lone copy of 16 KiB in one piece is of six, and in two of five cases waits for none, one of 128 rows that
+// lie apart is of nearly all, and waits for the last of six refreshes (traces/h200/refresh.csv, paced.csv).
 #pragma once
 
 #include <algorithm>

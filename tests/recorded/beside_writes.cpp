@@ -2,7 +2,6 @@
 // How much longer do boxes from DRAM take while the L2 writes back? SMs that read boxes of 128 rows at a
 // pace, and others that write (traces/h200/beside_writes.csv).
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "base/random.hpp"
@@ -55,7 +54,7 @@ public:
     // How long a box takes, in the mean, with what it takes to ask for it.
     double ns_of_box() const {
         SimulationOptions options;
-        options.lanes = std::getenv("LANES") ? std::atoi(std::getenv("LANES")) : 8;
+        options.lanes = 8;
         options.record_schedule = true;
         options.schedule = &placed_;
         SerialExecutor serial;
@@ -154,7 +153,7 @@ TEST_CASE("Boxes from DRAM take longer beside writes, as on the GPU") {
         INFO(writes << " B/ns are written");
         const double longer = BesideWrites(machine, writes).ns_of_box() - alone;
         const double recorded = recorded_ns(writes) - recorded_ns(0);
-        CHECK(longer == Approx(recorded).margin(25));
+        CHECK(longer == Approx(recorded).margin(25));  // seen: 59, 92, 127 and 155 for 52, 93, 126 and 148
     }
     Machine both_at_once = machine;
     both_at_once.latency.dram_turn_ns = 0;

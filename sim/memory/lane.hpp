@@ -22,8 +22,8 @@
 // too (hold_back). Both tag and data state change at the lookup: a line that is on its way is a hit, and its
 // requester waits for it. What an SM's load engine asks for of the other partition's lines it gets in that
 // order (l2.far_in_order). DRAM answers later the busier it has been, and serves first what comes over the
-// fabric. In a sampled run an answer also says when its box has settled: when those of its lines are there
-// that nobody simulates.
+// fabric; while it refreshes a line's bank, writes or pauses it does not answer. In a sampled run an answer
+// also says when its box has settled: when those of its lines are there that nobody simulates.
 #pragma once
 
 #include <algorithm>

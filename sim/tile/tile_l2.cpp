@@ -283,26 +283,32 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     there.queued = at - pace.first_step_to_middle();
     const Picoseconds wait = flows_.foresee(dram_of(home), there.queued);
     const Picoseconds turn = t_.pause.after(at + wait);
-    const double log_lines = turns.log_lines + static_cast<double>(log_share_[share]);
     there.opens = turn + t_.dram + static_cast<Picoseconds>(dram.least_ps);
-    const Picoseconds slowest = std::max<Picoseconds>(curve_.slowest(log_lines, dram.jitter_ps, random_), 1);
-    const double lines = turns.lines * static_cast<double>(share) / kAll;
-    const double written = dram_writes_[home].add(now_, 0);
-    const double quantile = written > 0 ? -std::log(1 - random_.uniform()) : 0;
-    const auto turned = [&](double of) { return t_.turn.slowest(of, written, quantile, dram.backlog_ps); };
-    there.last = there.opens + slowest + turned(lines);
-    if (const Picoseconds refresh = t_.refresh.longest(turn, lines, random_.next()); refresh > 0) {
-        // Of those that wait for a refresh, which are fewer, the slowest comes sooner after it.
-        const auto sooner = static_cast<Picoseconds>(log_lines_per_refreshed_ * dram.jitter_ps);
-        const Picoseconds refreshed = dram.behind(refresh) + std::max<Picoseconds>(slowest - sooner, 0);
-        const double waiting = std::max(lines * t_.refresh.share(), 1.0);
-        there.last = std::max(there.last, there.opens + refreshed + turned(waiting));
-    }
+    there.last = there.opens + slowest_at_dram(turn, home, turns, share, dram);
     there.wait = static_cast<std::int32_t>(wait);
     there.filling = static_cast<std::uint16_t>(share);
     there.far_at = 0;
     there.expected = true;
     ++there.fetch;
+}
+
+// How much longer than DRAM's latency the slowest of a share of a part's lines takes, whose turn is at
+// `turn`.
+Picoseconds TileL2::slowest_at_dram(Picoseconds turn, std::uint32_t home, const PartTurns& turns, Share share,
+                                    const MemoryTiming::DramWait& dram) {
+    const double log_lines = turns.log_lines + static_cast<double>(log_share_[share]);
+    const Picoseconds slowest = std::max<Picoseconds>(curve_.slowest(log_lines, dram.jitter_ps, random_), 1);
+    const double lines = turns.lines * static_cast<double>(share) / kAll;
+    const double written = dram_writes_[home].add(now_, 0);
+    const double quantile = written > 0 ? -std::log(1 - random_.uniform()) : 0;
+    const auto turned = [&](double of) { return t_.turn.slowest(of, written, quantile, dram.backlog_ps); };
+    const Picoseconds any = slowest + turned(lines);
+    const Picoseconds refresh = t_.refresh.longest(turn, lines, random_.next());
+    if (refresh == 0) return any;
+    // Of those that wait for a refresh, which are fewer, the slowest comes sooner after it.
+    const auto sooner = static_cast<Picoseconds>(log_lines_per_refreshed_ * dram.jitter_ps);
+    const double waiting = std::max(lines * t_.refresh.share(), 1.0);
+    return std::max(any, dram.behind(refresh) + std::max<Picoseconds>(slowest - sooner, 0) + turned(waiting));
 }
 
 // A share of a part's lines is looked up at its home, for the other partition, from `at` on.

@@ -25,13 +25,10 @@ constexpr double kSettledNs = 80000;  // the L2 is full, and what was written le
 constexpr std::int64_t kTimedBoxes = 240;
 
 double recorded_ns(int writes_per_ns) {
-    double ns = 0;
-    for (const auto& row :
-         test::recorded_rows("beside_writes.csv", {{"reads", "boxes"},
-                                                   {"write_bytes_per_ns", std::to_string(writes_per_ns)},
-                                                   {"period_ns", "1491"}}))
-        ns = row["mean_ns"];
-    return ns;
+    return test::recorded_rows("beside_writes.csv", {{"reads", "boxes"},
+                                                     {"write_bytes_per_ns", std::to_string(writes_per_ns)},
+                                                     {"period_ns", "1491"}})
+        .front()["mean_ns"];
 }
 
 // A CTA for each SM: the first reads boxes one after the other, three in four read them at a pace of their

@@ -528,7 +528,7 @@ Lane::Arrival Lane::read_dram(Slice& slice, LineNumber line, Picoseconds from, i
     take_turn(slice.dram_free, t_.pause.after(std::max(from, slice.dram_free)), sectors * t_.dram_sector);
     const MemoryTiming::DramWait wait = t_.wait(slice.dram_load.add(from, sectors * t_.dram_sector), far);
     const std::uint64_t drawn = random_.next();
-    const Refresh::Waits refresh = t_.refresh.wait(slice.dram_free, line, drawn >> 40);
+    const Refresh::Waits refresh = t_.refresh.wait(slice.dram_free, line, drawn);
     const auto quantile = static_cast<double>(model_.exponential[drawn >> 52]);
     const Picoseconds ready =
         slice.dram_free + t_.dram + static_cast<Picoseconds>(wait.least_ps + wait.jitter_ps * quantile);

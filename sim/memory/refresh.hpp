@@ -25,45 +25,27 @@ public:
           groups_(static_cast<std::uint64_t>(groups)),
           own_(chance(share)),
           log_not_(std::log1p(-share)),
-          others_(chance(1 - std::pow(1 - share, lines - 1))) {}
+          others_(chance_of_group(lines - 1)) {}
 
     struct Waits {
         Picoseconds own;
         Picoseconds others;  // of the slowest line that it stands for; 0: none of them waits
     };
 
-    // Of a line that comes to DRAM at `now`; twelve random bits.
+    // Of a line that comes to DRAM at `now`; 64 random bits, of which the lower ones count most.
     Waits wait(Picoseconds now, LineNumber line, std::uint64_t random) const {
         if (length_ == 0) return {0, 0};
         const auto turn = static_cast<std::uint64_t>(now / length_);
         const std::uint64_t group = (hash(line >> 1, 0) >> 32) * groups_ >> 32;
         const std::uint64_t bank = hash((line >> kBankShift) * groups_ + group, turn);
-        const bool finds = bank >> 52 < own_, others_find = (random & (kChances - 1)) < others_;
-        const Picoseconds own = finds ? rest_in(turn, group) : 0;
-        return {own, others_find ? longest(now) : 0};
+        const Picoseconds own = bank >> 52 < own_ ? rest_in(turn, group) : 0;
+        return {own, others_ > 0 ? longest_of_groups(turn, others_, random * kMix) : 0};
     }
 
     // Of a box of `lines`, some of which may find one under way in some groups; 64 random bits.
     Picoseconds longest(Picoseconds now, double lines, std::uint64_t random) const {
         if (length_ == 0) return 0;
-        constexpr int kBits = 10;  // for each of six groups; more of them draw the same ones again
-        const double none = std::exp(lines * log_not_ / static_cast<double>(groups_));
-        const auto found = static_cast<std::uint64_t>((1 - none) * (1 << kBits));
-        const auto turn = static_cast<std::uint64_t>(now / length_);
-        Picoseconds longest = 0;
-        for (std::uint64_t group = 0; group < groups_; ++group, random = std::rotr(random, kBits))
-            if ((random & ((1 << kBits) - 1)) < found) longest = std::max(longest, rest_in(turn, group));
-        return longest;
-    }
-
-    // Of a box of so many lines that some wait in every group.
-    Picoseconds longest(Picoseconds now) const {
-        if (length_ == 0) return 0;
-        const auto turn = static_cast<std::uint64_t>(now / length_);
-        Picoseconds longest = 0;
-        for (std::uint64_t group = 0; group < groups_; ++group)
-            longest = std::max(longest, rest_in(turn, group));
-        return longest;
+        return longest_of_groups(static_cast<std::uint64_t>(now / length_), chance_of_group(lines), random);
     }
 
     // Of any line.
@@ -71,13 +53,32 @@ public:
 
     Picoseconds length() const { return length_; }
     double share() const { return static_cast<double>(own_) / kChances; }
+    // Of so many lines those that wait in one group, in the mean.
+    double per_group(double lines) const { return lines * share() / static_cast<double>(groups_); }
 
 private:
     static constexpr int kBankShift = 7;  // 16 KiB: how much is of one bank is not known
     static constexpr std::uint64_t kChances = 4096;
+    static constexpr int kGroupBits = 10;  // drawn for each of six groups; more of them draw the same again
+    static constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
 
     static std::uint64_t chance(double share) {
         return static_cast<std::uint64_t>(std::lround(share * kChances));
+    }
+
+    // That one of so many lines finds a certain group's under way, of 2^kGroupBits.
+    std::uint64_t chance_of_group(double lines) const {
+        const double none = std::exp(lines * log_not_ / static_cast<double>(groups_));
+        return static_cast<std::uint64_t>((1 - none) * (1 << kGroupBits));
+    }
+
+    // Of the groups whose chance comes up.
+    Picoseconds longest_of_groups(std::uint64_t turn, std::uint64_t chance, std::uint64_t random) const {
+        Picoseconds longest = 0;
+        for (std::uint64_t group = 0; group < groups_; ++group, random = std::rotr(random, kGroupBits))
+            if ((random & ((1 << kGroupBits) - 1)) < chance)
+                longest = std::max(longest, rest_in(turn, group));
+        return longest;
     }
 
     // Of the refresh of whoever comes in that time: any rest is as likely. When they end is not known; with
@@ -90,7 +91,7 @@ private:
 
     // Any mix of the two does that reaches the upper bits.
     static std::uint64_t hash(std::uint64_t piece, std::uint64_t turn) {
-        std::uint64_t bits = piece * 0x9E3779B97F4A7C15 + turn * 0xD1B54A32D192ED03;
+        std::uint64_t bits = piece * kMix + turn * 0xD1B54A32D192ED03;
         bits = (bits ^ bits >> 32) * 0xBF58476D1CE4E5B9;
         return (bits ^ bits >> 32) * 0x94D049BB133111EB;
     }
@@ -98,8 +99,8 @@ private:
     Picoseconds length_ = 0;
     std::uint64_t groups_ = 1;
     std::uint64_t own_ = 0;
-    double log_not_ = 0;  // of the chance to find none
-    std::uint64_t others_ = 0;
+    double log_not_ = 0;        // of the chance to find none
+    std::uint64_t others_ = 0;  // chance_of_group() of those that a simulated line stands for
 };
 
 }  // namespace l2lens

@@ -284,7 +284,7 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     const Picoseconds wait = flows_.foresee(dram_of(home), there.queued);
     const Picoseconds turn = t_.pause.after(at + wait);
     there.opens = turn + t_.dram + static_cast<Picoseconds>(dram.least_ps);
-    there.last = there.opens + slowest_at_dram(turn, home, turns, share, dram);
+    there.last = there.opens + slowest_at_dram(turn, home, turns, share, dram, 2 * pace.half_step);
     there.wait = static_cast<std::int32_t>(wait);
     there.filling = static_cast<std::uint16_t>(share);
     there.far_at = 0;
@@ -292,10 +292,10 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     ++there.fetch;
 }
 
-// How much longer than DRAM's latency the slowest of a share of a part's lines takes, whose turn is at
-// `turn`.
+// How much longer than DRAM's latency the slowest of a share of a part's lines takes, whose turn is at `turn`
+// and which come over `span`.
 Picoseconds TileL2::slowest_at_dram(Picoseconds turn, std::uint32_t home, const PartTurns& turns, Share share,
-                                    const MemoryTiming::DramWait& dram) {
+                                    const MemoryTiming::DramWait& dram, Picoseconds span) {
     const double log_lines = turns.log_lines + static_cast<double>(log_share_[share]);
     const Picoseconds slowest = std::max<Picoseconds>(curve_.slowest(log_lines, dram.jitter_ps, random_), 1);
     const double lines = turns.lines * static_cast<double>(share) / kAll;
@@ -305,10 +305,14 @@ Picoseconds TileL2::slowest_at_dram(Picoseconds turn, std::uint32_t home, const 
     const Picoseconds any = slowest + turned(lines);
     const Picoseconds refresh = t_.refresh.longest(turn, lines, random_.next());
     if (refresh == 0) return any;
-    // Of those that wait for a refresh, which are fewer, the slowest comes sooner after it.
+    // Of those that wait for a refresh, which are fewer, the slowest comes sooner after it, and the last one
+    // has come before the last of all.
     const auto sooner = static_cast<Picoseconds>(log_lines_per_refreshed_ * dram.jitter_ps);
     const double waiting = std::max(lines * t_.refresh.share(), 1.0);
-    return std::max(any, dram.behind(refresh) + std::max<Picoseconds>(slowest - sooner, 0) + turned(waiting));
+    const auto before_last =
+        static_cast<Picoseconds>(static_cast<double>(span) / (t_.refresh.per_group(lines) + 1.5));
+    return std::max(any, dram.behind(refresh) + std::max<Picoseconds>(slowest - sooner, 0) + turned(waiting) -
+                             before_last);
 }
 
 // A share of a part's lines is looked up at its home, for the other partition, from `at` on.

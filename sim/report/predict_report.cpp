@@ -28,7 +28,9 @@ std::vector<std::size_t> ranking(std::span<const Prediction> predictions) {
     std::vector<std::size_t> order(predictions.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return predictions[a].time_ns < predictions[b].time_ns;
+        const Prediction &left = predictions[a], &right = predictions[b];
+        if (left.engine != right.engine) return left.engine == Engine::Line;
+        return left.time_ns < right.time_ns;
     });
     return order;
 }

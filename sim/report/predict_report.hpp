@@ -35,7 +35,8 @@ struct PredictReport {
 std::string_view mode_name(Mode mode);
 std::string_view engine_name(Engine engine);
 
-// Indices into `predictions`, fastest first; equal times keep their places.
+// Indices into `predictions`, fastest first; equal times keep their places. Of a search, which looks at the
+// leading orders by lines and at all others by tiles, those by lines stand first.
 std::vector<std::size_t> ranking(std::span<const Prediction> predictions);
 
 // "gemm 8192x8192x8192 ..., on h200: 132 SMs, L2 2 x 29.4 MiB; 64 x 64 tiles, 31.0 waves"

@@ -76,6 +76,15 @@ std::string sampling_text(const PredictReport& report) {
         sample, hit, sectors, dram, time);
 }
 
+// ", tile engine"; of a search ", the first 6 by lines, the others by tiles"; of lines alone nothing.
+std::string engine_text(std::span<const Prediction> predictions) {
+    const auto by_lines = std::count_if(predictions.begin(), predictions.end(),
+                                        [](const Prediction& p) { return p.engine == Engine::Line; });
+    if (by_lines == std::ssize(predictions)) return "";
+    if (by_lines == 0) return ", tile engine";
+    return fmt::format(", the first {} by lines, the others by tiles", by_lines);
+}
+
 }  // namespace
 
 std::string predict_header(const PredictReport& report) {
@@ -86,8 +95,7 @@ std::string predict_header(const PredictReport& report) {
     if (report.predictions.empty()) return text;
     const Prediction& first = report.predictions.front();
     if (first.mode != Mode::Grid) text += fmt::format(", persistent CTAs ({})", mode_name(first.mode));
-    if (first.engine == Engine::Tile) text += ", tile engine";
-    return text;
+    return text + engine_text(report.predictions);
 }
 
 std::string predict_text(const PredictReport& report, bool colour) {

@@ -20,10 +20,15 @@ enum class ColumnKind { Kernel, Gpu, Mode, Order, Repeat, Split, CtasPerSm, Igno
 
 ColumnKind kind_of(std::string_view name) {
     static const std::map<std::string_view, ColumnKind> kFixed{
-        {"kernel", ColumnKind::Kernel}, {"gpu", ColumnKind::Gpu},
-        {"mode", ColumnKind::Mode},     {"order", ColumnKind::Order},
-        {"repeat", ColumnKind::Repeat}, {"split", ColumnKind::Split},
-        {"rank", ColumnKind::Ignored},  {"ctas_per_sm", ColumnKind::CtasPerSm},
+        {"kernel", ColumnKind::Kernel},
+        {"gpu", ColumnKind::Gpu},
+        {"mode", ColumnKind::Mode},
+        {"order", ColumnKind::Order},
+        {"repeat", ColumnKind::Repeat},
+        {"split", ColumnKind::Split},
+        {"rank", ColumnKind::Ignored},
+        {"engine", ColumnKind::Ignored},
+        {"ctas_per_sm", ColumnKind::CtasPerSm},
     };
     if (const auto found = kFixed.find(name); found != kFixed.end()) return found->second;
     return is_counter_name(name) ? ColumnKind::Counter : ColumnKind::Parameter;

@@ -4,7 +4,7 @@
 // but for merged requests.
 // (Measured: with 128 KiB in flight for each SM, four SMs of a CPC get what six of another get, with 64 KiB
 // all SMs get the same, whether the L2 has the data or DRAM: traces/h200/shares.csv. When tags are what is
-// short it is alike: docs/fidelity.md.)
+// short it is alike: docs/mechanisms.md.)
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ public:
 
     // `room`: how many may wait in the order in which they came, now. One that comes while there is room
     // does, though others wait for their turn: those get on when one is let in. (The other way round, CTAs
-    // that the GPU's CPCs pull apart keep together: docs/fidelity.md.)
+    // that the GPU's CPCs pull apart keep together: docs/mechanisms.md.)
     void push(int queue, std::int32_t item, int room) {
         while (next_.size() <= static_cast<std::size_t>(item)) next_.push_back(-1);
         if (in_order_ < room) {

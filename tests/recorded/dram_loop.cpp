@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What do launches miss and fetch whose CTAs stream one operand alone and share the other one? One wave of
 // the warp-specialized GEMM of gpu/kernels with a short edge (traces/h200/dram_loop.csv). Their times are not
-// tested: the model's steps are up to 21 % long (docs/fidelity.md, not explained).
+// tested: the model's steps are up to 21 % long (docs/fidelity.md).
 #include <cstddef>
 #include <map>
 #include <string>

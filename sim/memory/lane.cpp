@@ -4,21 +4,10 @@
 #include <algorithm>
 
 #include "memory/promotion.hpp"
+#include "memory/service.hpp"
 
 namespace l2lens {
 namespace {
-
-// By a table of sixteen digits: popcount() is a call into a library where the processor may lack it.
-int count(SectorMask sectors) {
-    constexpr std::uint64_t kSetBits = 0x4332'3221'3221'2110;
-    return static_cast<int>(kSetBits >> 4 * sectors & 7);
-}
-
-Picoseconds take_turn(Picoseconds& free_at, Picoseconds now, Picoseconds service) {
-    const Picoseconds start = std::max(now, free_at);
-    free_at = start + service;
-    return start;
-}
 
 // A box is complete when the last of its lines is. Lines that are not simulated wait at other slices'
 // outputs: by so many of a simulated line's mean waits, times the logarithm of how many lines it stands for,
@@ -481,78 +470,8 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
 SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, std::uint32_t set, LineNumber line,
                                  SectorCache::Priority priority) {
     const SectorCache::Found found = slice.cache.find_or_allocate(set, line, priority);
-    write_back(now, slice, {found.written_back, found.incomplete});
+    if (found.written_back != 0) write_back(now, slice, {found.written_back, found.incomplete});
     return found;
-}
-
-Picoseconds Lane::drained() const {
-    Picoseconds last = 0;
-    for (const Slice& slice : slices_) last = std::max(last, slice.dram_free);
-    return last;
-}
-
-void Lane::write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sectors) {
-    if (sectors.dirty == 0) return;
-    const int written = count(sectors.dirty), fetched = count(sectors.incomplete);
-    events_[Event::WritebackSectors] += static_cast<std::uint64_t>(written);
-    events_[Event::FillSectors] += static_cast<std::uint64_t>(fetched);
-    const Picoseconds work = (written + fetched) * t_.dram_sector;
-    take_turn(slice.dram_free, t_.pause.after(std::max(now, slice.dram_free)), work);
-    slice.dram_load.add(now, work);
-    slice.dram_turns.write(t_.turn, slice.dram_free, written, work);
-}
-
-// What a slice misses: from the cache in front of the memory, if there is one, else from the memory. When
-// the last of it has arrived.
-Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors,
-                                  bool far) {
-    if (!last_level_) return read_dram(slice, line, from, count(sectors), far);
-    const LastLevelCache::Found found = last_level_->read(line, sectors);
-    last_level_had_ = found.sectors;
-    events_[Event::LastLevelSectors] += static_cast<std::uint64_t>(count(sectors));
-    events_[Event::LastLevelHits] += static_cast<std::uint64_t>(count(found.sectors));
-    take_turn(slice.last_level_free, from, count(sectors) * t_.last_level_sector);
-    const Picoseconds had = slice.last_level_free + t_.last_level;
-    Arrival arrival{std::max(had, found.line.ready), std::max(had, found.line.settled())};
-    if (const auto missing = static_cast<SectorMask>(sectors & ~found.sectors); missing != 0) {
-        const Arrival read = read_dram(slice, line, slice.last_level_free, count(missing), far);
-        arrival = {std::max(arrival.ready, read.ready), std::max(arrival.settled, read.settled)};
-        found.line.valid |= missing;
-        found.line.arrives(arrival.ready, arrival.settled);
-    }
-    return arrival;
-}
-
-Lane::Arrival Lane::read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors, bool far) {
-    events_[Event::FillSectors] += static_cast<std::uint64_t>(sectors);
-    take_turn(slice.dram_free, t_.pause.after(std::max(from, slice.dram_free)), sectors * t_.dram_sector);
-    const MemoryTiming::DramWait wait = t_.wait(slice.dram_load.add(from, sectors * t_.dram_sector), far);
-    const std::uint64_t drawn = random_.next();
-    const Refresh::Waits refresh = t_.refresh.wait(slice.dram_free, line, drawn);
-    const auto quantile = static_cast<double>(model_.exponential[drawn >> 52]);
-    const Picoseconds ready =
-        slice.dram_free + t_.dram + static_cast<Picoseconds>(wait.least_ps + wait.jitter_ps * quantile);
-    const Picoseconds own = wait.behind(refresh.own) + wait.behind(slice.dram_turns.rest(slice.dram_free));
-    return {ready + own, ready + std::max(own, slowest_of_others(slice, wait, refresh.others, drawn))};
-}
-
-// Of the lines that a simulated one stands for, beside itself: how much longer than it the slowest takes,
-// whose refresh is over after `refresh`. Twelve random bits, the upper ones of 40.
-Picoseconds Lane::slowest_of_others(Slice& slice, const MemoryTiming::DramWait& wait, Picoseconds refresh,
-                                    std::uint64_t random) {
-    const double others = t_.lines_per_simulated_line - 1;
-    if (others <= 0) return 0;
-    const double written = slice.dram_turns.load(slice.dram_free);
-    const auto quantile = static_cast<double>(model_.exponential[random >> 28 & 0xFFF]);
-    const auto slowest = [&](double lines, double jitters) {
-        return t_.turn.slowest(lines, written, quantile, wait.backlog_ps) +
-               static_cast<Picoseconds>(wait.jitter_ps * jitters);
-    };
-    const Picoseconds any = slowest(others, t_.late_jitters);
-    if (refresh == 0) return any;
-    // Those that wait for a refresh are fewer, here one at least.
-    const double refreshed = std::max(others * t_.refresh.share(), 1.0);
-    return std::max(any, wait.behind(refresh) + slowest(refreshed, t_.late_refreshed));
 }
 
 void Lane::wait_for(std::int32_t fill, std::int32_t entry, Coalescer& coalescer) {

@@ -34,18 +34,19 @@ void look_closer(std::vector<Prediction>& found, const CloserLook& by_lines) {
 std::vector<Prediction> search_orders(const Machine& machine, const Kernel& kernel,
                                       std::span<const NamedOrder> orders, const PredictOptions& options,
                                       Executor& executor, bool quiet) {
-    const auto predicted = [&](std::span<const NamedOrder> some, Engine engine) {
+    const DistinctOrders distinct(orders);
+    const auto predicted = [&](std::span<const NamedOrder* const> walks, Engine engine) {
         PredictOptions own = options;
         own.engine = engine;
-        return predict_orders(machine, kernel, some, own, executor, quiet);
+        return predict_walks(machine, kernel, walks, own, executor, quiet);
     };
-    std::vector<Prediction> found = predicted(orders, Engine::Tile);
+    std::vector<Prediction> found = predicted(distinct.walks(), Engine::Tile);
     look_closer(found, [&](std::span<const std::size_t> numbers) {
-        std::vector<NamedOrder> leading;
-        for (const std::size_t i : numbers) leading.push_back(orders[i]);
+        std::vector<const NamedOrder*> leading;
+        for (const std::size_t i : numbers) leading.push_back(distinct.walks()[i]);
         return predicted(leading, Engine::Line);
     });
-    return found;
+    return distinct.named(found);
 }
 
 }  // namespace l2lens::cli

@@ -86,3 +86,23 @@ TEST_CASE("What a search says of an order is what its engine says of it alone, o
     CHECK(found[ranking(found).front()].engine == Engine::Line);
     CHECK(found[ranking(found).back()].engine == Engine::Tile);
 }
+
+TEST_CASE("Orders that walk the tiles alike are predicted once, and have their own names") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = load_kernel("gemm", {"m=512", "n=768", "k=128"}, &machine);
+    const std::vector<std::string> names{"row_major", "column_major", "lua: return pid // tn, pid % tn"};
+    const auto orders = named_orders(names, machine, kernel, Mode::Grid, [](const std::string&) {});
+    const DistinctOrders distinct(orders);
+    REQUIRE(distinct.walks().size() == 2);
+    CHECK(distinct.walks()[0] == &orders[0]);
+    CHECK(distinct.walks()[1] == &orders[1]);
+    TbbExecutor one(1);
+    const std::vector<Prediction> predictions = predict_orders(machine, kernel, orders, {}, one, true);
+    REQUIRE(predictions.size() == names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        INFO(names[i]);
+        CHECK(predictions[i].order == names[i]);
+        CHECK(predictions[i].counters == predict(machine, kernel, orders[i], {}, one).counters);
+    }
+    CHECK(predictions[0].counters != predictions[1].counters);
+}

@@ -98,6 +98,7 @@ TEST_CASE("Sampled counters are within three standard errors of the exact ones, 
 }
 
 TEST_CASE("Boxes none of whose lines is in the sample take what the others do, from the L1 and from the L2") {
+    if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     TbbExecutor executor(2);
     const auto predicted = [&](const char* path, int sample) {

@@ -2,12 +2,11 @@
 #include "cli/model_run.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
+#include "cli/distinct_orders.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "kernel/residency.hpp"
@@ -159,49 +158,20 @@ std::vector<NamedOrder> named_orders(const std::vector<std::string>& arguments, 
     return orders;
 }
 
-namespace {
-
-struct WalksBefore {
-    bool operator()(const NamedOrder* a, const NamedOrder* b) const {
-        return std::tie(a->tile_of_launch, a->then) < std::tie(b->tile_of_launch, b->then);
-    }
-};
-
-}  // namespace
-
-DistinctOrders::DistinctOrders(std::span<const NamedOrder> orders) : orders_(orders) {
-    std::map<const NamedOrder*, std::size_t, WalksBefore> number;
-    for (const NamedOrder& order : orders) {
-        const auto [walk, is_new] = number.emplace(&order, walks_.size());
-        if (is_new) walks_.push_back(&order);
-        walk_of_order_.push_back(walk->second);
-    }
-}
-
-std::vector<Prediction> DistinctOrders::named(const std::vector<Prediction>& of_walks) const {
-    std::vector<Prediction> predictions;
-    for (std::size_t i = 0; i < orders_.size(); ++i) {
-        predictions.push_back(of_walks[walk_of_order_[i]]);
-        predictions.back().order = orders_[i].name;
-        predictions.back().footprint = orders_[i].footprint;
-    }
-    return predictions;
-}
-
-std::vector<Prediction> predict_walks(const Machine& machine, const Kernel& kernel,
-                                      std::span<const NamedOrder* const> walks, const PredictOptions& options,
-                                      Executor& executor, bool quiet) {
-    std::vector<Prediction> predictions(walks.size());
-    Progress progress("predicting orders", walks.size(), quiet);
+std::vector<Prediction> predict_each(const Machine& machine, const Kernel& kernel,
+                                     std::span<const NamedOrder* const> orders, const PredictOptions& options,
+                                     Executor& executor, bool quiet) {
+    std::vector<Prediction> predictions(orders.size());
+    Progress progress("predicting orders", orders.size(), quiet);
     const PreparedKernel prepared(machine, kernel, options.mode, options.engine, executor);
-    if (walks.size() >= static_cast<std::size_t>(executor.threads())) {
-        executor.for_each(walks.size(), [&](std::size_t i) {
+    if (orders.size() >= static_cast<std::size_t>(executor.threads())) {
+        executor.for_each(orders.size(), [&](std::size_t i) {
             SerialExecutor serial;
-            predictions[i] = predict_one(prepared, *walks[i], options, serial, progress, i);
+            predictions[i] = predict_one(prepared, *orders[i], options, serial, progress, i);
         });
     } else {
-        for (std::size_t i = 0; i < walks.size(); ++i) {
-            predictions[i] = predict_one(prepared, *walks[i], options, executor, progress, i);
+        for (std::size_t i = 0; i < orders.size(); ++i) {
+            predictions[i] = predict_one(prepared, *orders[i], options, executor, progress, i);
         }
     }
     return predictions;
@@ -211,7 +181,7 @@ std::vector<Prediction> predict_orders(const Machine& machine, const Kernel& ker
                                        std::span<const NamedOrder> orders, const PredictOptions& options,
                                        Executor& executor, bool quiet) {
     const DistinctOrders distinct(orders);
-    return distinct.named(predict_walks(machine, kernel, distinct.walks(), options, executor, quiet));
+    return distinct.for_all(predict_each(machine, kernel, distinct.firsts(), options, executor, quiet));
 }
 
 }  // namespace l2lens::cli

@@ -44,31 +44,13 @@ std::vector<NamedOrder> named_orders(const std::vector<std::string>& arguments, 
                                      const Kernel& kernel, Mode mode,
                                      const std::function<void(const std::string&)>& note);
 
-// Orders by their walks: on many grids several names walk the tiles alike, as all groups of eight columns do.
-class DistinctOrders {
-public:
-    // `orders` must outlive it.
-    explicit DistinctOrders(std::span<const NamedOrder> orders);
-
-    // One of each walk, in the order in which they came.
-    std::span<const NamedOrder* const> walks() const { return walks_; }
-
-    // The predictions of all orders, by those of the walks: alike but for the name.
-    std::vector<Prediction> named(const std::vector<Prediction>& of_walks) const;
-
-private:
-    std::span<const NamedOrder> orders_;
-    std::vector<const NamedOrder*> walks_;
-    std::vector<std::size_t> walk_of_order_;
-};
-
-// Predicts each walk; many run side by side, few spread over the threads. The results are the same either
+// Predicts each order; many run side by side, few spread over the threads. The results are the same either
 // way.
-std::vector<Prediction> predict_walks(const Machine& machine, const Kernel& kernel,
-                                      std::span<const NamedOrder* const> walks, const PredictOptions& options,
-                                      Executor& executor, bool quiet);
+std::vector<Prediction> predict_each(const Machine& machine, const Kernel& kernel,
+                                     std::span<const NamedOrder* const> orders, const PredictOptions& options,
+                                     Executor& executor, bool quiet);
 
-// The same for orders, each distinct walk of which is predicted once.
+// The same, but of orders with the same tile sequence (distinct_orders.hpp) one is predicted for all.
 std::vector<Prediction> predict_orders(const Machine& machine, const Kernel& kernel,
                                        std::span<const NamedOrder> orders, const PredictOptions& options,
                                        Executor& executor, bool quiet);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cli/distinct_orders.hpp"
 #include "cli/model_run.hpp"
 #include "report/predict_report.hpp"
 
@@ -35,18 +36,18 @@ std::vector<Prediction> search_orders(const Machine& machine, const Kernel& kern
                                       std::span<const NamedOrder> orders, const PredictOptions& options,
                                       Executor& executor, bool quiet) {
     const DistinctOrders distinct(orders);
-    const auto predicted = [&](std::span<const NamedOrder* const> walks, Engine engine) {
+    const auto predicted = [&](std::span<const NamedOrder* const> some, Engine engine) {
         PredictOptions own = options;
         own.engine = engine;
-        return predict_walks(machine, kernel, walks, own, executor, quiet);
+        return predict_each(machine, kernel, some, own, executor, quiet);
     };
-    std::vector<Prediction> found = predicted(distinct.walks(), Engine::Tile);
+    std::vector<Prediction> found = predicted(distinct.firsts(), Engine::Tile);
     look_closer(found, [&](std::span<const std::size_t> numbers) {
         std::vector<const NamedOrder*> leading;
-        for (const std::size_t i : numbers) leading.push_back(distinct.walks()[i]);
+        for (const std::size_t i : numbers) leading.push_back(distinct.firsts()[i]);
         return predicted(leading, Engine::Line);
     });
-    return distinct.named(found);
+    return distinct.for_all(found);
 }
 
 }  // namespace l2lens::cli

@@ -22,7 +22,7 @@ using CloserLook = std::function<std::vector<Prediction>(std::span<const std::si
 // the next one could still be the fastest of all, and of kOrdersByLine at most.
 void look_closer(std::vector<Prediction>& found, const CloserLook& by_lines);
 
-// Of orders that walk the tiles alike one is looked at. The results stand as the orders do, with the engine
+// Of orders with the same tile sequence one is looked at. The results stand as the orders do, with the engine
 // of each; ranking() puts those by lines first. The same on any number of threads.
 std::vector<Prediction> search_orders(const Machine& machine, const Kernel& kernel,
                                       std::span<const NamedOrder> orders, const PredictOptions& options,

@@ -76,7 +76,7 @@ std::optional<KernelLines> watched_lines(const Arguments& arguments, const Kerne
     return lines;
 }
 
-// Whether `--engine auto` searches: lines alone take seconds, then.
+// Whether `--engine auto` searches: by lines alone so many orders would take minutes.
 bool searches(std::size_t orders, const Arguments& arguments, const Machine& machine, const Kernel& kernel) {
     return arguments.engine == "auto" && orders > kOrdersByLine && arguments.sample == "auto" &&
            machine.partitions <= 2 && beyond_tile_engine(machine, kernel).empty();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search among many orders: who is looked at by lines, and how the two engines' results stand together.
+// A search among many orders: who is looked at by lines, how the two engines' results stand together, and
+// that no tile sequence is looked at twice.
 #include "cli/order_search.hpp"
 
 #include <algorithm>
 
+#include "cli/distinct_orders.hpp"
 #include "cli/model_run.hpp"
 #include "load/kernel_file.hpp"
 #include "load/machine_file.hpp"
@@ -87,15 +89,15 @@ TEST_CASE("What a search says of an order is what its engine says of it alone, o
     CHECK(found[ranking(found).back()].engine == Engine::Tile);
 }
 
-TEST_CASE("Orders that walk the tiles alike are predicted once, and have their own names") {
+TEST_CASE("Of orders with the same tile sequence one is predicted, and each keeps its name") {
     const Machine machine = load_machine("h200");
     const Kernel kernel = load_kernel("gemm", {"m=512", "n=768", "k=128"}, &machine);
     const std::vector<std::string> names{"row_major", "column_major", "lua: return pid // tn, pid % tn"};
     const auto orders = named_orders(names, machine, kernel, Mode::Grid, [](const std::string&) {});
     const DistinctOrders distinct(orders);
-    REQUIRE(distinct.walks().size() == 2);
-    CHECK(distinct.walks()[0] == &orders[0]);
-    CHECK(distinct.walks()[1] == &orders[1]);
+    REQUIRE(distinct.firsts().size() == 2);
+    CHECK(distinct.firsts()[0] == &orders[0]);
+    CHECK(distinct.firsts()[1] == &orders[1]);
     TbbExecutor one(1);
     const std::vector<Prediction> predictions = predict_orders(machine, kernel, orders, {}, one, true);
     REQUIRE(predictions.size() == names.size());

@@ -148,12 +148,12 @@ struct Machine {
         double dram_ns = 0;            // the constant part
         double dram_jitter_ns = 0;     // mean of the exponential part, per line, of an idle DRAM
         // When DRAM is busy for the share l of the time that mean is longer by
-        // dram_queue * l / (1 - dram_load * l).
+        // dram_queue * l * l / (1 - dram_load * l). It runs while a line stands in line at its slice's DRAM.
         double dram_queue_ns = 0;
         double dram_queue_far_ns = 0;  // the same for requests over the fabric
         double dram_load = 0;
         double dram_spread_ns = 0;      // beyond it waits spread by the root of this * their mean; 0: never
-        double dram_refresh_ns = 0;     // how long a refresh takes, for the rest of which its lines wait
+        double dram_refresh_ns = 0;     // how long a refresh takes, for the rest of which its lines wait, too
         double dram_refresh_share = 0;  // of lines that find one under way
         int dram_refresh_groups = 1;    // of channels, whose refreshes end at other times
         double dram_backlog_ns = 0;     // how fast the wait for what has come meanwhile grows with the load

@@ -205,7 +205,7 @@ const std::vector<ParameterInfo> kTable = {
     {"latency.dram", "ns", 0, 1e5,
      "a DRAM access, the constant part", at<&M::latency, &Latency::dram_ns>},
     {"latency.dram_jitter", "ns", 0, 1e5,
-     "mean of the exponentially distributed part, drawn for each line, of an idle DRAM", at<&M::latency, &Latency::dram_jitter_ns>},
+     "mean of the exponentially distributed part, drawn for each line, of an idle DRAM; it runs while the line stands in line", at<&M::latency, &Latency::dram_jitter_ns>},
     {"latency.dram_queue", "ns", 0, 1e5,
      "what it has more when DRAM is busy for a share of the time, as waits in a queue do: this * the share over 1 - latency.dram_load * the share", at<&M::latency, &Latency::dram_queue_ns>, 1, kOptional},
     {"latency.dram_queue_far", "ns", 0, 1e5,

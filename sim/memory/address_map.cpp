@@ -8,7 +8,7 @@ namespace l2lens {
 namespace {
 
 // Of 65536 pages of 2 MiB, as many as an H200's memory has. Buffers were seen from pages 264, 899, 919 and
-// 62745 on (docs/fidelity.md).
+// 62745 on (docs/mechanisms.md).
 std::uint32_t drawn_page(std::uint64_t seed) {
     constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;  // neighbouring seeds far apart, 0 at 0
     return static_cast<std::uint32_t>(seed * kGolden >> 48);

@@ -45,22 +45,30 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
     return arrival;
 }
 
+// What a line waits for besides its turn it waits for meanwhile: its bank's queue and refresh are not the
+// slice's, and are over sooner than a long line before the slice.
 Lane::Arrival Lane::read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors, bool far) {
     events_[Event::FillSectors] += static_cast<std::uint64_t>(sectors);
-    take_turn(slice.dram_free, t_.pause.after(std::max(from, slice.dram_free)), sectors * t_.dram_sector);
-    const MemoryTiming::DramWait wait = t_.wait(slice.dram_load.add(from, sectors * t_.dram_sector), far);
+    const Picoseconds work = sectors * t_.dram_sector;
+    const Picoseconds begins =
+        take_turn(slice.dram_free, t_.pause.after(std::max(from, slice.dram_free)), work);
+    const Picoseconds in_line = begins - from;
+    const auto after_line = [&](Picoseconds wait) { return std::max<Picoseconds>(wait - in_line, 0); };
+    const MemoryTiming::DramWait wait = t_.wait(slice.dram_load.add(from, work), far);
     const std::uint64_t drawn = random_.next();
-    const Refresh::Waits refresh = t_.refresh.wait(slice.dram_free, line, drawn);
+    const Refresh::Waits refresh = t_.refresh.wait(from, line, drawn);
     const auto quantile = static_cast<double>(model_.exponential[drawn >> 52]);
-    const Picoseconds ready =
-        slice.dram_free + t_.dram + static_cast<Picoseconds>(wait.least_ps + wait.jitter_ps * quantile);
-    const Picoseconds own = wait.behind(refresh.own) + wait.behind(slice.dram_turns.rest(slice.dram_free));
-    return {ready + own, ready + std::max(own, slowest_of_others(slice, wait, refresh.others, drawn))};
+    const auto queued = static_cast<Picoseconds>(wait.least_ps + wait.jitter_ps * quantile);
+    const Picoseconds ready = slice.dram_free + t_.dram + after_line(queued);
+    const Picoseconds own =
+        after_line(wait.behind(refresh.own)) + wait.behind(slice.dram_turns.rest(slice.dram_free));
+    const Picoseconds others = after_line(wait.behind(refresh.others));
+    return {ready + own, ready + std::max(own, slowest_of_others(slice, wait, others, drawn))};
 }
 
-// Of the lines that a simulated one stands for, beside itself: how much longer than it the slowest takes,
-// whose refresh is over after `refresh`. Twelve random bits, the upper ones of 40.
-Picoseconds Lane::slowest_of_others(Slice& slice, const MemoryTiming::DramWait& wait, Picoseconds refresh,
+// Of the lines that a simulated one stands for, beside itself: how much longer than it the slowest takes, if
+// those that find a refresh wait `refreshed` for it. Twelve random bits, the upper ones of 40.
+Picoseconds Lane::slowest_of_others(Slice& slice, const MemoryTiming::DramWait& wait, Picoseconds refreshed,
                                     std::uint64_t random) {
     const double others = t_.lines_per_simulated_line - 1;
     if (others <= 0) return 0;
@@ -71,10 +79,10 @@ Picoseconds Lane::slowest_of_others(Slice& slice, const MemoryTiming::DramWait& 
                static_cast<Picoseconds>(wait.jitter_ps * jitters);
     };
     const Picoseconds any = slowest(others, t_.late_jitters);
-    if (refresh == 0) return any;
+    if (refreshed == 0) return any;
     // Those that wait for a refresh are fewer, here one at least.
-    const double refreshed = std::max(others * t_.refresh.share(), 1.0);
-    return std::max(any, wait.behind(refresh) + slowest(refreshed, t_.late_refreshed));
+    const double fewer = std::max(others * t_.refresh.share(), 1.0);
+    return std::max(any, refreshed + slowest(fewer, t_.late_refreshed));
 }
 
 }  // namespace l2lens

@@ -283,8 +283,9 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     there.queued = at - pace.first_step_to_middle();
     const Picoseconds wait = flows_.foresee(dram_of(home), there.queued);
     const Picoseconds turn = t_.pause.after(at + wait);
-    there.opens = turn + t_.dram + static_cast<Picoseconds>(dram.least_ps);
-    there.last = there.opens + slowest_at_dram(turn, home, turns, share, dram, 2 * pace.half_step);
+    const auto queued = static_cast<Picoseconds>(dram.least_ps);
+    there.opens = turn + t_.dram + std::max<Picoseconds>(queued - (turn - at), 0);
+    there.last = turn + t_.dram + slowest_at_dram(at, turn, home, turns, share, dram, 2 * pace.half_step);
     there.wait = static_cast<std::int32_t>(wait);
     there.filling = static_cast<std::uint16_t>(share);
     there.far_at = 0;
@@ -292,18 +293,21 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     ++there.fetch;
 }
 
-// How much longer than DRAM's latency the slowest of a share of a part's lines takes, whose turn is at `turn`
-// and which come over `span`.
-Picoseconds TileL2::slowest_at_dram(Picoseconds turn, std::uint32_t home, const PartTurns& turns, Share share,
-                                    const MemoryTiming::DramWait& dram, Picoseconds span) {
+// How much longer than DRAM's latency the slowest of a share of a part's lines takes, which stand in line
+// from `at` to `turn`, when their queue and refreshes run, and come over `span`.
+Picoseconds TileL2::slowest_at_dram(Picoseconds at, Picoseconds turn, std::uint32_t home,
+                                    const PartTurns& turns, Share share, const MemoryTiming::DramWait& dram,
+                                    Picoseconds span) {
+    const auto after_line = [&](Picoseconds wait) { return std::max<Picoseconds>(wait - (turn - at), 0); };
     const double log_lines = turns.log_lines + static_cast<double>(log_share_[share]);
-    const Picoseconds slowest = std::max<Picoseconds>(curve_.slowest(log_lines, dram.jitter_ps, random_), 1);
+    const Picoseconds slowest = static_cast<Picoseconds>(dram.least_ps) +
+                                std::max<Picoseconds>(curve_.slowest(log_lines, dram.jitter_ps, random_), 1);
     const double lines = turns.lines * static_cast<double>(share) / kAll;
     const double written = dram_writes_[home].add(now_, 0);
     const double quantile = written > 0 ? -std::log(1 - random_.uniform()) : 0;
     const auto turned = [&](double of) { return t_.turn.slowest(of, written, quantile, dram.backlog_ps); };
-    const Picoseconds any = slowest + turned(lines);
-    const Picoseconds refresh = t_.refresh.longest(turn, lines, random_.next());
+    const Picoseconds any = std::max<Picoseconds>(after_line(slowest), 1) + turned(lines);
+    const Picoseconds refresh = after_line(dram.behind(t_.refresh.longest(at, lines, random_.next())));
     if (refresh == 0) return any;
     // Of those that wait for a refresh, which are fewer, the slowest comes sooner after it, and the last one
     // has come before the last of all: by this within 5 ns, of 32 to 256 lines over 65 ns that were tried.
@@ -311,8 +315,7 @@ Picoseconds TileL2::slowest_at_dram(Picoseconds turn, std::uint32_t home, const 
     const double waiting = std::max(lines * t_.refresh.share(), 1.0);
     const auto before_last =
         static_cast<Picoseconds>(static_cast<double>(span) / (t_.refresh.per_group(lines) + 1.5));
-    return std::max(any, dram.behind(refresh) + std::max<Picoseconds>(slowest - sooner, 0) + turned(waiting) -
-                             before_last);
+    return std::max(any, refresh + after_line(slowest - sooner) + turned(waiting) - before_last);
 }
 
 // A share of a part's lines is looked up at its home, for the other partition, from `at` on.

@@ -224,8 +224,8 @@ private:
     // far: for another partition.
     void ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share,
                   bool far);
-    Picoseconds slowest_at_dram(Picoseconds turn, std::uint32_t home, const PartTurns& turns, Share share,
-                                const MemoryTiming::DramWait& dram, Picoseconds span);
+    Picoseconds slowest_at_dram(Picoseconds at, Picoseconds turn, std::uint32_t home, const PartTurns& turns,
+                                Share share, const MemoryTiming::DramWait& dram, Picoseconds span);
     void reply(Picoseconds found, const Box& box, std::uint32_t home);
     void be_first(Picoseconds looked_up, const Box& box, std::uint32_t home);
     void hold(std::uint32_t region, std::uint32_t partition, std::uint32_t home, std::uint32_t lines);

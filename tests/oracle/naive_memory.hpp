@@ -251,11 +251,15 @@ private:
         return std::max(at, begins + length);
     }
 
+    // Its bank's queue and refresh run while a line stands in line at the slice's DRAM, turns to writes do
+    // not.
     Data read_dram(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far) {
         events_[Event::FillSectors] += counted(sectors);
-        serve(slice.dram_free, outside_pauses(std::max(from, slice.dram_free)),
-              size(sectors) * t_.dram_sector);
-        const double load = std::min(load_with(slice.dram_load, from, size(sectors) * t_.dram_sector), 1.0);
+        const Picoseconds work = size(sectors) * t_.dram_sector;
+        serve(slice.dram_free, outside_pauses(std::max(from, slice.dram_free)), work);
+        const Picoseconds stood = slice.dram_free - work - from;
+        const auto what_is_left = [&](Picoseconds of) { return of > stood ? of - stood : Picoseconds{0}; };
+        const double load = std::min(load_with(slice.dram_load, from, work), 1.0);
         const double waiting = load * load / (1 - t_.dram_load * load);
         const double mean = t_.dram_jitter_ps + (far ? t_.dram_queue_far_ps : t_.dram_queue_ps) * waiting;
         const double jitter = mean > t_.dram_spread_ps ? std::sqrt(t_.dram_spread_ps * mean) : mean;
@@ -263,16 +267,16 @@ private:
         const std::uint64_t drawn = random_.next();
         const auto part = static_cast<double>(drawn >> 52);
         const auto quantile = static_cast<double>(static_cast<float>(-std::log(1.0 - (part + 0.5) / 4096)));
-        const Picoseconds ready =
-            slice.dram_free + t_.dram + static_cast<Picoseconds>(mean - jitter + jitter * quantile);
-        const Refreshes refresh = refreshes(slice.dram_free, line, drawn);
+        const Picoseconds ready = slice.dram_free + t_.dram +
+                                  what_is_left(static_cast<Picoseconds>(mean - jitter + jitter * quantile));
+        const Refreshes refresh = refreshes(from, line, drawn);
         // Who has waited for a refresh or a turn to writes then waits for what has come meanwhile.
         const double backlog = machine_.latency.dram_backlog_ns * 1000.0 * waiting;
         const auto all_of = [&](Picoseconds rest) {
             return rest > 0 ? rest + static_cast<Picoseconds>(backlog) : 0;
         };
-        const Picoseconds own =
-            all_of(refresh.own) + all_of(std::max(slice.turned_until - slice.dram_free, Picoseconds{0}));
+        const Picoseconds own = what_is_left(all_of(refresh.own)) +
+                                all_of(std::max(slice.turned_until - slice.dram_free, Picoseconds{0}));
         const double others = lines_per_simulated_line_ - 1;
         if (others <= 0) return {ready + own, ready + own};
         // The slowest line it stands for is one of those that wait for no refresh, or of those that do, which
@@ -283,9 +287,9 @@ private:
         const auto turn_of = [&](double lines) { return slowest_turn(lines, written, backlog, drawn); };
         const Picoseconds any = late + turn_of(others);
         Picoseconds refreshed = 0;
-        if (refresh.of_others > 0) {
+        if (const Picoseconds left = what_is_left(all_of(refresh.of_others)); left > 0) {
             const double lines = std::max(lines_per_simulated_line_ * share, 1.0);
-            refreshed = all_of(refresh.of_others) + static_cast<Picoseconds>(jitter * std::log(lines)) +
+            refreshed = left + static_cast<Picoseconds>(jitter * std::log(lines)) +
                         turn_of(std::max(others * share, 1.0));
         }
         return {ready + own, ready + std::max({own, any, refreshed})};

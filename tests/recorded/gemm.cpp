@@ -36,14 +36,14 @@ test::Cells cells_of(const std::string& order, const std::string& mode, const st
 // to 4 % in fills, 5 in fabric sectors, 5 points of hit rate and 1 % of time (traces/h200/README.md).
 const std::vector<Wanted>& wanted_rows() {
     static const std::vector<Wanted> rows{
-        {cells_of("row_major", "grid"), 10.8, 6.4, 2, 2.1},
-        {cells_of("column_major", "grid"), 1, 4.9, 2.5, 5.8},
-        {cells_of("group_m:8", "grid"), 3.2, 14.2, 2.3, 2.2},
-        {cells_of("group_m:16", "grid"), 1, 1.8, 2.3, 2.2},
-        {cells_of("hilbert", "grid"), 5.7, 10.8, 3.5, 2.6},
-        {cells_of("group_m:8", "static"), 1.1, 1.5, 1.2, 2.9},
-        {cells_of("hilbert", "grid", "4096"), 12.8, 9.7, 3.8, 4.1},
-        {cells_of("group_m:8", "grid", "8192", "64", "64"), 2, 4.4, 1.4, 4.4},
+        {cells_of("row_major", "grid"), 2.8, 3.1, 1.9, 2.1},
+        {cells_of("column_major", "grid"), 1, 5.8, 2.5, 3.1},
+        {cells_of("group_m:8", "grid"), 1.1, 15, 1.9, 1.7},
+        {cells_of("group_m:16", "grid"), 1, 2.8, 2.3, 1.8},
+        {cells_of("hilbert", "grid"), 2.1, 7.2, 1.7, 2.1},
+        {cells_of("group_m:8", "static"), 1.1, 1.5, 1.2, 2.1},
+        {cells_of("hilbert", "grid", "4096"), 8.3, 5.2, 3.7, 3},
+        {cells_of("group_m:8", "grid", "8192", "64", "64"), 1.9, 4, 1.4, 4.5},
     };
     return rows;
 }

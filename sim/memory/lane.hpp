@@ -224,7 +224,7 @@ private:
     // far: for another partition.
     Arrival fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far);
     Arrival read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors, bool far);
-    Picoseconds slowest_of_others(Slice& slice, const MemoryTiming::DramWait& wait, Picoseconds refresh,
+    Picoseconds slowest_of_others(Slice& slice, const MemoryTiming::DramWait& wait, Picoseconds refreshed,
                                   std::uint64_t random);
     // What an observer is told (lane_steps.cpp).
     LaneStep step_of(LaneStep::Kind kind, Picoseconds now, int partition, LineNumber line,

@@ -276,10 +276,7 @@ void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::u
     const PartTurns& turns = turns_[box.shape].part[home];
     const Picoseconds work = turns.dram * share / kAll;
     flows_.add(dram_of(home), flows_.span(at - pace.half_span, at + pace.half_span), work);
-    // Waits grow fastest where DRAM is nearly full, which all slices together are less often than one is.
-    // With 1 row_major of 5120 x 13824 x 5120 takes a quarter longer than by lines, with this as long.
-    constexpr double kMostLoad = 0.9;
-    const MemoryTiming::DramWait dram = t_.wait(std::min(dram_load_[home].add(at, work), kMostLoad), far);
+    const MemoryTiming::DramWait dram = t_.wait(dram_load_[home].add(at, work), far);
     there.queued = at - pace.first_step_to_middle();
     const Picoseconds wait = flows_.foresee(dram_of(home), there.queued);
     const Picoseconds turn = t_.pause.after(at + wait);

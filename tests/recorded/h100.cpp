@@ -2,7 +2,7 @@
 // Does what was learned on an H200 carry over to an H100 (traces/h100/gemm.csv)? The same mechanisms, 80
 // slices in place of 94, another hash and memory; nothing was fitted to these rows. The tolerances are what
 // the model reaches. `l2lens validate --recorded traces/h100/gemm.csv --gpu h100-sxm` judges all rows, those
-// too that are further off: 12288 x 12288 x 4096, static, in row_major and column_major fills 36 to 40 % too
+// too that are further off: 12288 x 12288 x 4096, static, in row_major and column_major fills 46 to 48 % too
 // little from DRAM (docs/fidelity.md).
 #include <cmath>
 #include <string>

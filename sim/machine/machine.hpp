@@ -153,7 +153,7 @@ struct Machine {
         double dram_queue_far_ns = 0;  // the same for requests over the fabric
         double dram_load = 0;
         double dram_spread_ns = 0;      // beyond it waits spread by the root of this * their mean; 0: never
-        double dram_refresh_ns = 0;     // how long a refresh takes, for the rest of which its lines wait, too
+        double dram_refresh_ns = 0;     // how long a refresh takes, for the rest of which its lines wait
         double dram_refresh_share = 0;  // of lines that find one under way
         int dram_refresh_groups = 1;    // of channels, whose refreshes end at other times
         double dram_backlog_ns = 0;     // how fast the wait for what has come meanwhile grows with the load

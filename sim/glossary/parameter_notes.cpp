@@ -145,7 +145,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"latency.fabric_request", "lookup at home = departure + latency.fabric_request", "",
      "Lane::fetch_missing, on_write"},
     {"latency.fabric_reply", "copy = departure from home + latency.fabric_reply", "", "Lane::on_home_reply"},
-    {"latency.dram", "data = its turn + latency.dram + what is left then of jitter and of refresh, which begin before + turn to writes", "", "Lane::read_dram"},
+    {"latency.dram", "data = its turn + latency.dram + max(jitter - stood, 0) + max(refresh - stood, 0) + turn to writes; stood: how long it stood in line for its turn", "", "Lane::read_dram"},
     {"latency.dram_jitter", "jitter = -(latency.dram_jitter + queue) * ln(uniform)", "", "Lane::read_dram"},
     {"latency.dram_queue", "queue = latency.dram_queue * load^2 / (1 - latency.dram_load * load)", "",
      "MemoryTiming::wait"},

@@ -24,6 +24,7 @@
 #include "memory/address_map.hpp"
 #include "memory/messages.hpp"
 #include "memory/timing.hpp"
+#include "oracle/naive_dram.hpp"
 
 namespace l2lens::test {
 
@@ -37,11 +38,9 @@ public:
           t_(MemoryTiming::of(machine)),
           slices_(static_cast<std::size_t>(machine.partitions)),
           answers_(static_cast<std::size_t>(machine.gpcs)),
-          random_(seed, static_cast<std::uint64_t>(number)),
-          memory_seed_(memory_seed) {
-        late_jitters_ = std::log(lines_per_simulated_line);
-        lines_per_simulated_line_ = lines_per_simulated_line;
-    }
+          dram_(machine, lines_per_simulated_line, memory_seed,
+                RandomStream(seed, static_cast<std::uint64_t>(number))),
+          late_jitters_(std::log(lines_per_simulated_line)) {}
 
     void submit(const Request& request) {
         at(request.time, [this, request](Picoseconds now) { arrive(now, request); });
@@ -109,11 +108,6 @@ private:
         EntryPtr entry;
     };
 
-    struct Load {
-        double share = 0;
-        Picoseconds at = 0;
-    };
-
     struct Slice {
         std::map<std::uint32_t, std::list<Line>> sets;  // the youngest first
         std::list<EntryPtr> entries;                    // the newest first
@@ -128,11 +122,7 @@ private:
         Picoseconds output_free = 0;
         double output_wait = 0;  // lately, in the mean
         Picoseconds link_free = 0;
-        Picoseconds dram_free = 0;
-        Load dram_load;
-        Load dram_writes;
-        int gathered = 0;  // sectors for DRAM's next turn to writes
-        Picoseconds turned_until = 0;
+        NaiveDram::Channel dram;
         int far_lines = 0;
         std::map<std::pair<int, int>, EntryPtr> last_far;  // by GPC and SM of it: what it asked for last
         std::uint64_t sectors = 0;
@@ -148,13 +138,6 @@ private:
     void at(Picoseconds time, Handler handler) {
         const std::int64_t bucket = std::max(bucket_, time / kBucket);
         queue_.emplace(std::pair(bucket, sequence_++), std::pair(time, std::move(handler)));
-    }
-
-    // A server: when it can start on this job.
-    static Picoseconds serve(Picoseconds& free_at, Picoseconds now, Picoseconds job) {
-        const Picoseconds start = std::max(free_at, now);
-        free_at = start + job;
-        return start;
     }
 
     Slice& own_slice(const Request& request) {
@@ -199,154 +182,23 @@ private:
         const SectorMask fetched = without(line.dirty, line.valid);
         events_[Event::WritebackSectors] += counted(line.dirty);
         events_[Event::FillSectors] += counted(fetched);
-        const Picoseconds work = (size(line.dirty) + size(fetched)) * t_.dram_sector;
-        serve(slice.dram_free, outside_pauses(std::max(now, slice.dram_free)), work);
-        load_with(slice.dram_load, now, work);
-        load_with(slice.dram_writes, slice.dram_free, work);
-        gather(slice, slice.dram_free, size(line.dirty));
+        dram_.write_back(slice.dram, now, size(line.dirty), size(fetched));
     }
 
-    // What is written while DRAM has turned to writes goes along; else it turns to them when it has enough.
-    void gather(Slice& slice, Picoseconds now, int sectors) {
-        if (now < slice.turned_until) return;
-        slice.gathered += sectors;
-        if (slice.gathered < 4 * machine_.latency.dram_turn_lines) return;
-        slice.gathered = 0;
-        slice.turned_until = now + from_ns(machine_.latency.dram_turn_ns);
+    NaiveDram::Data read_dram(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far) {
+        events_[Event::FillSectors] += counted(sectors);
+        return dram_.read(slice.dram, line, from, size(sectors), far);
     }
-
-    // The share of the last 2 us that somebody was busy; what is x us old counts 2 / (2 + x).
-    static double load_with(Load& load, Picoseconds now, Picoseconds job) {
-        const Picoseconds passed = std::max(now - load.at, Picoseconds{0});
-        load.share *= 2e6 / (2e6 + static_cast<double>(passed));
-        load.share += static_cast<double>(job) / 2e6;
-        load.at += passed;
-        return load.share;
-    }
-
-    struct Data {
-        Picoseconds ready;
-        Picoseconds settled;
-    };
 
     // In units of 256 ps.
     static Picoseconds settled_after(Picoseconds ready, Picoseconds settled) {
         return settled > ready ? ready + (settled - ready) / 256 * 256 : ready;
     }
 
-    static void arrive_in(Line& line, const Data& data) {
+    static void arrive_in(Line& line, const NaiveDram::Data& data) {
         const Picoseconds settled = std::max(line.settled, data.settled);
         line.ready = std::max(line.ready, data.ready);
         line.settled = settled_after(line.ready, settled);
-    }
-
-    // The n-th pause begins n periods after the last one before time 0.
-    Picoseconds outside_pauses(Picoseconds at) const {
-        const Picoseconds length = from_ns(machine_.latency.dram_pause_ns);
-        if (length == 0) return at;
-        const Picoseconds period = from_ns(machine_.latency.dram_pause_every_us * 1000);
-        Picoseconds begins =
-            -static_cast<Picoseconds>(mix64(memory_seed_) % static_cast<std::uint64_t>(period));
-        begins += (at - begins) / period * period;
-        return std::max(at, begins + length);
-    }
-
-    // Its bank's queue and refresh run while a line stands in line at the slice's DRAM, turns to writes do
-    // not.
-    Data read_dram(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far) {
-        events_[Event::FillSectors] += counted(sectors);
-        const Picoseconds work = size(sectors) * t_.dram_sector;
-        serve(slice.dram_free, outside_pauses(std::max(from, slice.dram_free)), work);
-        const Picoseconds stood = slice.dram_free - work - from;
-        const auto what_is_left = [&](Picoseconds of) { return of > stood ? of - stood : Picoseconds{0}; };
-        const double load = std::min(load_with(slice.dram_load, from, work), 1.0);
-        const double waiting = load * load / (1 - t_.dram_load * load);
-        const double mean = t_.dram_jitter_ps + (far ? t_.dram_queue_far_ps : t_.dram_queue_ps) * waiting;
-        const double jitter = mean > t_.dram_spread_ps ? std::sqrt(t_.dram_spread_ps * mean) : mean;
-        // The quantile at the middle of the i-th of 4096 parts of Exp(1), as a float.
-        const std::uint64_t drawn = random_.next();
-        const auto part = static_cast<double>(drawn >> 52);
-        const auto quantile = static_cast<double>(static_cast<float>(-std::log(1.0 - (part + 0.5) / 4096)));
-        const Picoseconds ready = slice.dram_free + t_.dram +
-                                  what_is_left(static_cast<Picoseconds>(mean - jitter + jitter * quantile));
-        const Refreshes refresh = refreshes(from, line, drawn);
-        // Who has waited for a refresh or a turn to writes then waits for what has come meanwhile.
-        const double backlog = machine_.latency.dram_backlog_ns * 1000.0 * waiting;
-        const auto all_of = [&](Picoseconds rest) {
-            return rest > 0 ? rest + static_cast<Picoseconds>(backlog) : 0;
-        };
-        const Picoseconds own = what_is_left(all_of(refresh.own)) +
-                                all_of(std::max(slice.turned_until - slice.dram_free, Picoseconds{0}));
-        const double others = lines_per_simulated_line_ - 1;
-        if (others <= 0) return {ready + own, ready + own};
-        // The slowest line it stands for is one of those that wait for no refresh, or of those that do, which
-        // are fewer.
-        const double share = refresh.share;
-        const double written = load_with(slice.dram_writes, slice.dram_free, 0);
-        const auto late = static_cast<Picoseconds>(jitter * late_jitters_);
-        const auto turn_of = [&](double lines) { return slowest_turn(lines, written, backlog, drawn); };
-        const Picoseconds any = late + turn_of(others);
-        Picoseconds refreshed = 0;
-        if (const Picoseconds left = what_is_left(all_of(refresh.of_others)); left > 0) {
-            const double lines = std::max(lines_per_simulated_line_ * share, 1.0);
-            refreshed = left + static_cast<Picoseconds>(jitter * std::log(lines)) +
-                        turn_of(std::max(others * share, 1.0));
-        }
-        return {ready + own, ready + std::max({own, any, refreshed})};
-    }
-
-    // Each finds a turn to writes under way as often as there is one, which follows the one before when
-    // enough is written, and waits for any share of it: of n the slowest less than x of it in (1 - found (1 -
-    // x))^n of the cases. What is drawn is the middle of the i-th of 4096 parts, as a float.
-    Picoseconds slowest_turn(double lines, double written, double backlog, std::uint64_t drawn) const {
-        const double length = static_cast<double>(from_ns(machine_.latency.dram_turn_ns));
-        if (length == 0 || written == 0) return 0;
-        const double to_gather =
-            4.0 * machine_.latency.dram_turn_lines * static_cast<double>(t_.dram_sector) / written;
-        const double found = length / (length + to_gather);
-        const auto part = static_cast<double>(drawn >> 28 & 4095);
-        const auto log_of_cases =
-            static_cast<double>(static_cast<float>(std::log(1.0 - (part + 0.5) / 4096)));
-        const double rest = 1 - (1 - std::exp(log_of_cases / lines)) / found;
-        return rest > 0 ? static_cast<Picoseconds>(length * rest + backlog) : 0;
-    }
-
-    struct Refreshes {
-        double share;  // of banks
-        Picoseconds own, of_others;
-    };
-
-    // Is a line's bank of 16 KiB under refresh, or that of a line it stands for, which are in all groups of
-    // channels? How much of the refresh is left is the same for all of a group and of one refresh's time.
-    Refreshes refreshes(Picoseconds now, LineNumber line, std::uint64_t drawn) const {
-        const Picoseconds length = from_ns(machine_.latency.dram_refresh_ns);
-        const auto groups = static_cast<std::uint64_t>(machine_.latency.dram_refresh_groups);
-        const auto chance = [](double of) { return std::floor(of * 4096 + 0.5); };
-        const double share = machine_.latency.dram_refresh_share;
-        if (share == 0 || length == 0) return {0, 0, 0};
-        const auto turn = static_cast<std::uint64_t>(now / length);
-        const auto scrambled = [&](std::uint64_t what, std::uint64_t when) {
-            std::uint64_t bits = what * 0x9E3779B97F4A7C15 + when * 0xD1B54A32D192ED03;
-            bits = (bits ^ bits / (std::uint64_t{1} << 32)) * 0xBF58476D1CE4E5B9;
-            return (bits ^ bits / (std::uint64_t{1} << 32)) * 0x94D049BB133111EB;
-        };
-        const std::uint64_t group = (scrambled(line / 2, 0) >> 32) * groups >> 32;
-        const auto left = [&](std::uint64_t of) {
-            return length * static_cast<Picoseconds>(scrambled(~of, turn) >> 54) / 1024;
-        };
-        const bool finds =
-            static_cast<double>(scrambled(line / 128 * groups + group, turn) >> 52) < chance(share);
-        // Of those it stands for, one in each group with this chance, in 1024.
-        const double none =
-            std::exp((lines_per_simulated_line_ - 1) * std::log1p(-share) / static_cast<double>(groups));
-        const double chance_of_one = std::floor((1 - none) * 1024);
-        const std::uint64_t mixed = drawn * 0x9E3779B97F4A7C15;
-        Picoseconds longest = 0;
-        for (std::uint64_t of = 0; of < groups; ++of) {
-            const auto part = std::rotr(mixed, static_cast<int>(10 * of)) % 1024;
-            if (static_cast<double>(part) < chance_of_one) longest = std::max(longest, left(of));
-        }
-        return {chance(share) / 4096, finds ? left(group) : 0, longest};
     }
 
     // Sectors of the aligned blocks of `bytes` in which a sector is missing.
@@ -608,7 +460,7 @@ private:
         events_[Event::FabricReadMisses] += counted(missing);
         Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
         if (missing != 0) {
-            const Data data = read_dram(home, number, looked_up + t_.miss, missing, true);
+            const NaiveDram::Data data = read_dram(home, number, looked_up + t_.miss, missing, true);
             ready = data.ready;
             arrive_in(line, data);
             line.valid |= missing;
@@ -743,16 +595,14 @@ private:
     const Machine& machine_;
     const AddressMap& map_;
     MemoryTiming t_;
-    double late_jitters_;
-    double lines_per_simulated_line_;
     std::vector<Slice> slices_;
     std::map<std::pair<std::int64_t, std::uint64_t>, std::pair<Picoseconds, Handler>> queue_;
     std::uint64_t sequence_ = 0;
     std::int64_t bucket_ = 0;
     std::vector<std::vector<Answer>> answers_;  // of a GPC
     std::map<int, Picoseconds> held_back_;      // by GPC: when data may leave for it
-    RandomStream random_;
-    std::uint64_t memory_seed_;
+    NaiveDram dram_;
+    double late_jitters_;
     Events events_;
 };
 

@@ -21,6 +21,7 @@ constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kNear = 6 * kCopyBytes;
 constexpr std::int64_t kNearOfHalf = 10 * kCopyBytes;
 constexpr std::int64_t kMissesInSide = 44 * kMiB;     // a side keeps 29.4 MiB
+constexpr std::int64_t kPage = 128 * kCopyBytes;      // that copies of rows begin at
 constexpr std::int64_t kStreamed = 256 * kCopyBytes;  // 528 MiB of all SMs: each copy comes from DRAM
 
 // The half of it that is homed on this side fits there beside the 6 MiB of this side's SMs.
@@ -122,6 +123,22 @@ void record_streaming(const ProbeBench& bench, const std::vector<int>& all) {
     }
 }
 
+// Does a side wait for the fabric that reads more than the other one, all of it from DRAM?
+void record_streaming_sides(const ProbeBench& bench, int partition) {
+    const std::vector<int> side = bench.sms_of_partition(partition);
+    const std::vector<int> other = bench.sms_of_partition(1 - partition);
+    for (const std::size_t count : {std::size_t{0}, other.size() / 3, other.size() / 3 * 2, other.size()}) {
+        std::vector<int> fewer;
+        for (std::size_t i = 0; i < count; ++i) fewer.push_back(other[i * other.size() / count]);
+        const auto all = static_cast<std::int64_t>(side.size() + other.size());
+        const auto readers = static_cast<std::int64_t>(side.size() + count);
+        const std::int64_t each = kStreamed * all / readers / kPage * kPage;
+        for (const int n : {1, 2, 3, 4, 6, 8})
+            record(bench, "streaming_sides", std::to_string(partition), {side, each, n}, {fewer, each, n},
+                   CopyWith::BoxesOfRows);
+    }
+}
+
 // Do hits wait behind what comes from DRAM? The near readers' own data are so few that they stay in the L2
 // however slowly they are read.
 void record_streaming_and_near(const ProbeBench& bench, const std::vector<int>& all) {
@@ -148,6 +165,7 @@ int main(int count, char**) {
             record_side(bench, partition);
             record_halves(bench, partition);
             record_other_side(bench, partition);
+            record_streaming_sides(bench, partition);
         }
         std::vector<int> all;
         for (int sm = 0; sm < bench.sms(); ++sm) all.push_back(sm);

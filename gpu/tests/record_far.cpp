@@ -21,7 +21,7 @@ constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kNear = 6 * kCopyBytes;
 constexpr std::int64_t kNearOfHalf = 10 * kCopyBytes;
 constexpr std::int64_t kMissesInSide = 44 * kMiB;     // a side keeps 29.4 MiB
-constexpr std::int64_t kPage = 128 * kCopyBytes;      // that copies of rows begin at
+constexpr std::int64_t kPage = 128 * kCopyBytes;      // copies of rows begin at a whole one
 constexpr std::int64_t kStreamed = 256 * kCopyBytes;  // 528 MiB of all SMs: each copy comes from DRAM
 
 // The half of it that is homed on this side fits there beside the 6 MiB of this side's SMs.

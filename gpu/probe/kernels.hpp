@@ -49,6 +49,7 @@ enum class Access : std::int32_t {
     Load,         // 16 B a thread, L1 bypassed
     BulkCopy,     // to shared memory by the copy engine; Hopper and newer
     Store,        // whole lines
+    BulkStore,    // from shared memory by the copy engine; Hopper and newer
     WordPerLine,  // 4 B of each 128 B line, L1 bypassed
     HalfLine,     // 64 B of each 128 B line, 16 B a thread, L1 bypassed
 };

@@ -159,6 +159,28 @@ __global__ void copy_chunks(Visit v) {
 #endif
 }
 
+// A chunk of shared memory to wherever a warp turns, eight stores in flight.
+__global__ void __launch_bounds__(kThreads) store_chunks_in_bulk(Visit v) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    extern __shared__ __align__(128) char shared[];
+    const int role = v.roles[sm_id()];
+    if (role < 0) return;
+    for (unsigned i = threadIdx.x; i < kChunkBytes; i += blockDim.x) shared[i] = 0;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x % 32 != 0) return;
+    const auto from = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+    for (unsigned u = v.first(role); u < v.visits; u += v.step()) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(v.chunk(u)),
+                     "r"(from), "r"(static_cast<unsigned>(kChunkBytes))
+                     : "memory");
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        asm volatile("cp.async.bulk.wait_group.read 7;" ::: "memory");
+    }
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+#endif
+}
+
 struct Rendezvous {
     unsigned arrived;
     unsigned long long start_ns;
@@ -230,6 +252,8 @@ void visit_chunks(void* buffer, std::int64_t chunks, const DeviceRoles& roles, A
             return launch_visit(copy_chunks, visit, roles.sms(), 32);
         case Access::Store:
             return launch_visit(store_chunks, visit, roles.sms(), kThreads);
+        case Access::BulkStore:
+            return launch_visit(store_chunks_in_bulk, visit, roles.sms(), kThreads);
         case Access::WordPerLine:
             return launch_visit(load_words, visit, roles.sms(), kThreads / 2);
         case Access::HalfLine:

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,13 @@ int sms_of_device() {
     return properties.multiProcessorCount;
 }
 
+// The first so many SMs, which are of both partitions.
+Roles first_sms(int count) {
+    std::vector<int> sms(static_cast<std::size_t>(count));
+    std::iota(sms.begin(), sms.end(), 0);
+    return Roles::of(sms, sms_of_device());
+}
+
 class Recorder {
 public:
     Recorder()
@@ -59,26 +67,33 @@ public:
     char* first() const { return memory_.get(); }
     char* second() const { return memory_.get() + kBufferBytes; }
 
-    void read(char* buffer, double mib, int passes) const { walk(buffer, mib, Access::Load, passes); }
-    void write(char* buffer, double mib) const { walk(buffer, mib, Access::Store, 1); }
+    void read(char* buffer, double mib, int passes) const {
+        walk(buffer, mib, everyone_, Access::Load, passes);
+    }
+    void read_by(const DeviceRoles& readers, char* buffer, double mib) const {
+        walk(buffer, mib, readers, Access::Load, 1);
+    }
+    void write(char* buffer, double mib, Access how = Access::Store) const {
+        walk(buffer, mib, everyone_, how, 1);
+    }
 
     // Flushes, prepares, and counts `counted`.
-    void row(const char* pattern, double first_mib, double second_mib, const std::function<void()>& prepare,
-             const std::function<void()>& counted) {
+    void row(const std::string& pattern, double first_mib, double second_mib,
+             const std::function<void()>& prepare, const std::function<void()>& counted) {
         const auto flush_and_prepare = [&] {
             flush_l2(flush_.get(), kBufferBytes);
             prepare();
         };
-        std::printf("%s,%g,%g", pattern, first_mib, second_mib);
+        std::printf("%s,%g,%g", pattern.c_str(), first_mib, second_mib);
         for (const CounterValue& value : session_.measure_repeatedly(counted, flush_and_prepare, kRepeats))
             std::printf(",%.0f", value.median);
         std::printf("\n");
     }
 
 private:
-    void walk(char* buffer, double mib, Access access, int passes) const {
+    void walk(char* buffer, double mib, const DeviceRoles& sms, Access access, int passes) const {
         const auto chunks = static_cast<std::int64_t>(mib * kMiB) / kChunkBytes / 8 * 8;
-        visit_chunks(buffer, chunks, everyone_, access, passes);
+        visit_chunks(buffer, chunks, sms, access, passes);
     }
 
     DeviceBuffer<char> memory_;
@@ -119,12 +134,27 @@ void record_reread(Recorder& on) {
     }
 }
 
-void record_displaced(Recorder& on, const char* pattern, const std::vector<double>& sizes, int passes) {
+// The fewer read, the less busy is DRAM.
+void record_read_by_few(Recorder& on) {
+    for (const int readers : {8, 16, 33, 66}) {
+        const DeviceRoles few(first_sms(readers));
+        for (const double mib : {16., 24.}) {
+            for (const double read : {20., 24., 28., 32., 36., 40., 48., 64.}) {
+                on.row(
+                    "write_read_by_" + std::to_string(readers), mib, read, [&] { on.write(on.first(), mib); },
+                    [&] { on.read_by(few, on.second(), read); });
+            }
+        }
+    }
+}
+
+void record_displaced(Recorder& on, const char* pattern, const std::vector<double>& sizes, int passes,
+                      Access how = Access::Store) {
     for (const double mib : sizes) {
         for (const double written : {1., 4., 8., 12., 16., 20., 24., 28., 32., 40., 48., 64., 96.}) {
             const auto read_and_write = [&] {
                 on.read(on.first(), mib, passes);
-                on.write(on.second(), written);
+                on.write(on.second(), written, how);
             };
             on.row(pattern, mib, written, read_and_write, [&] { on.read(on.first(), mib, 1); });
         }
@@ -140,6 +170,8 @@ int main() {
         record_reread(recorder);
         record_displaced(recorder, "read_shared_write_reread", {8, 16, 24}, kShared);
         record_displaced(recorder, "read_write_reread", {16, 32}, 1);
+        record_displaced(recorder, "read_shared_bulk_write_reread", {16, 24}, kShared, Access::BulkStore);
+        record_read_by_few(recorder);
         return 0;
     } catch (const Error& error) {
         std::fprintf(stderr, "%s\n", error.what());

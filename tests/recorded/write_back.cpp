@@ -107,8 +107,14 @@ TEST_CASE("Writes take the place of lines that were read, copies of far ones inc
             l2.walk({kSecondBuffer, written, 1, Operation::Write});
             l2.count_from_here();
             l2.walk({0, read, 1, Operation::Read});
-            const double hardware = measured_mib("read_shared_write_reread", read, written, kFill);
-            CHECK(l2.mib(Event::FillSectors) == Approx(hardware).margin(1.4));
+            const double fills = l2.mib(Event::FillSectors);
+            CHECK(fills ==
+                  Approx(measured_mib("read_shared_write_reread", read, written, kFill)).margin(1.4));
+            if (read == 8) continue;
+            // The copy engine's stores, with which a GEMM writes C, take the same place. Seen: 1.88 behind 20
+            // MiB, read on a board whose other stores pushed out as much as these (12.29 MiB for 12.30).
+            CHECK(fills ==
+                  Approx(measured_mib("read_shared_bulk_write_reread", read, written, kFill)).margin(1.9));
         }
     }
 }

@@ -43,7 +43,8 @@ int sms_of_device() {
     return properties.multiProcessorCount;
 }
 
-// The first so many SMs, which are of both partitions.
+// The first so many SMs: numbers go from GPC to GPC, so that sixteen and more are about half of each
+// partition.
 Roles first_sms(int count) {
     std::vector<int> sms(static_cast<std::size_t>(count));
     std::iota(sms.begin(), sms.end(), 0);

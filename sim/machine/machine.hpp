@@ -66,7 +66,7 @@ struct Machine {
         int slices_per_partition = 0;  // active ones
         std::int64_t slice_bytes = 0;
         int ways = 0;
-        int dirty_ways = 0;             // of a set may wait to be written back
+        int dirty_ways = 0;             // of a set that are dirty: the oldest of so many is written back
         int incomplete_ways = 0;        // of those have sectors that were written in part. 0: all
         int tag_queue_requests = 0;     // waiting for a slice's tags; 0: no limit
         int lookup_queue_requests = 0;  // waiting behind its coalescer while the slice takes none
@@ -159,8 +159,9 @@ struct Machine {
         double dram_backlog_ns = 0;     // how fast the wait for what has come meanwhile grows with the load
         double dram_pause_ns = 0;       // in which DRAM serves nobody
         double dram_pause_every_us = 0;
-        double dram_turn_ns = 0;  // in which a slice's DRAM writes, and reads wait
-        int dram_turn_lines = 0;  // that are written back, as soon as it has so many
+        double dram_write_ns = 0;  // of a line that is written back, to a DRAM that is wholly busy
+        double dram_turn_ns = 0;   // in which a slice's DRAM writes, and reads wait
+        int dram_turn_lines = 0;   // that are written back, as soon as it has so many
     } latency;
 
     struct Bandwidth {

@@ -27,7 +27,7 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
             const int room = far ? machine.l2.far_queue_requests : machine.l2.lookup_queue_requests;
             return Entrance{LookupQueue<Action>(room), far};
         };
-        slices_.push_back(Slice{SectorCache(model.map.sets(), machine.l2.ways),
+        slices_.push_back(Slice{SectorCache(model.map.sets(), machine.l2.ways, machine.l2.dirty_ways),
                                 Coalescer(requesters),
                                 {entrance(false), entrance(true)},
                                 TurnQueue(machine.gpcs * machine.cpcs_per_gpc)});
@@ -437,12 +437,12 @@ Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access,
     }
     const SectorMask valid = line.valid;
     line.valid |= static_cast<SectorMask>(access.sectors & (~access.partial | line.dirty | fetched));
-    line.dirty |= access.sectors;
-    const Machine::L2& l2 = model_.machine.l2;
-    const SectorCache::Cleaned cleaned = home.cache.clean_beyond(
-        access.set, l2.dirty_ways, l2.incomplete_ways > 0 ? l2.incomplete_ways : l2.dirty_ways);
-    write_back(now, home, cleaned);
-    return {found, valid, fetched, last_level_had_, cleaned.dirty};
+    home.cache.write(access.set, found.way, access.sectors);
+    SectorCache::Cleaned completed;
+    if (const int most = model_.machine.l2.incomplete_ways; most > 0 && line.incomplete() != 0)
+        completed = home.cache.clean_incomplete_beyond(access.set, most);
+    write_back(now, home, completed);
+    return {found, valid, fetched, last_level_had_, completed};
 }
 
 void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
@@ -466,11 +466,12 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
     slice.coalescer.close(index);
 }
 
-// Finds or allocates a line; what it pushes out goes back to DRAM if it was written.
+// Finds or allocates a line. What is cleaned of its set goes back to DRAM.
 SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, std::uint32_t set, LineNumber line,
                                  SectorCache::Priority priority) {
-    const SectorCache::Found found = slice.cache.find_or_allocate(set, line, priority);
-    if (found.written_back != 0) write_back(now, slice, {found.written_back, found.incomplete});
+    const bool may_clean = slice.writes.has_room(now, t_.dram_write);
+    const SectorCache::Found found = slice.cache.find_or_allocate(set, line, priority, may_clean);
+    write_back(now, slice, found.cleaned);
     return found;
 }
 

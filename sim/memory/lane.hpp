@@ -49,6 +49,7 @@
 #include "memory/sector_cache.hpp"
 #include "memory/timing.hpp"
 #include "memory/turn_queue.hpp"
+#include "memory/write_queue.hpp"
 
 namespace l2lens {
 
@@ -128,6 +129,7 @@ private:
         Picoseconds fabric_free = 0;  // its outgoing link
         Picoseconds dram_free = 0;
         RecentLoad dram_load{};
+        WriteQueue writes{};
         DramTurns dram_turns{};
         RecentWait output_wait{};
         Picoseconds last_level_free = 0;            // its port to the cache in front of the memory
@@ -155,10 +157,10 @@ private:
     // What a lookup found and did, for an observer.
     struct Looked {
         SectorCache::Found found{};
-        SectorMask valid = 0;       // before
-        SectorMask fetched = 0;     // missing sectors that it set out to fetch
-        SectorMask last_level = 0;  // of those, which the cache in front of the memory had
-        SectorMask cleaned = 0;
+        SectorMask valid = 0;              // before
+        SectorMask fetched = 0;            // missing sectors that it set out to fetch
+        SectorMask last_level = 0;         // of those, which the cache in front of the memory had
+        SectorCache::Cleaned completed{};  // a line of the set that was written in part
     };
 
     void act(Picoseconds now, const Action& action);

@@ -20,7 +20,7 @@ void Lane::write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sector
     events_[Event::FillSectors] += static_cast<std::uint64_t>(fetched);
     const Picoseconds work = (written + fetched) * t_.dram_sector;
     take_turn(slice.dram_free, t_.pause.after(std::max(now, slice.dram_free)), work);
-    slice.dram_load.add(now, work);
+    slice.writes.add(now, t_.dram_write, slice.dram_load.add(now, work));
     slice.dram_turns.write(t_.turn, slice.dram_free, written, work);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/units.hpp"
+#include "memory/sector_cache.hpp"
 
 namespace l2lens {
 
@@ -30,16 +31,18 @@ struct LaneStep {
     std::uint8_t requesters = 1;  // of an answer
     std::int32_t entry = -1;      // the coalescer's: the same number in a read and in its answer
     // Of a lookup.
-    std::uint32_t way = 0;        // index into the slice's cache: set * ways + way
-    bool tag_found = false;       // the line had a way
-    bool pending = false;         // all that was asked was valid, but still on its way
-    SectorMask asked = 0;         // or written
-    SectorMask valid = 0;         // before: sectors that were there, or on their way
-    SectorMask after = 0;         // valid sectors afterwards
-    SectorMask fetched = 0;       // sectors it set out to fetch, promoted ones included
-    SectorMask last_level = 0;    // of those, which the cache in front of the memory had
-    SectorMask written_back = 0;  // dirty sectors that left with the line that made room
-    SectorMask cleaned = 0;       // dirty sectors of a line of the set that were written back in time
+    std::uint32_t way = 0;      // index into the slice's cache: set * ways + way
+    bool tag_found = false;     // the line had a way
+    bool pending = false;       // all that was asked was valid, but still on its way
+    SectorMask asked = 0;       // or written
+    SectorMask valid = 0;       // before: sectors that were there, or on their way
+    SectorMask after = 0;       // valid sectors afterwards
+    SectorMask dirty = 0;       // dirty sectors afterwards
+    SectorMask fetched = 0;     // sectors it set out to fetch, promoted ones included
+    SectorMask last_level = 0;  // of those, which the cache in front of the memory had
+    // What went back to DRAM of lines of the set that stay.
+    SectorCache::Cleaned cleaned{};    // before
+    SectorCache::Cleaned completed{};  // after, since too many were written in part
 };
 
 class LaneObserver {

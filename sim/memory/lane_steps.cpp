@@ -23,10 +23,11 @@ void Lane::add_lookup(LaneStep& step, const Looked& looked) const {
     step.pending = looked.found.present && looked.fetched == 0 && (line.fill >= 0 || line.ready > step.time);
     step.valid = looked.valid;
     step.after = line.valid;
+    step.dirty = line.dirty;
     step.fetched = looked.fetched;
     step.last_level = looked.last_level;
-    step.written_back = looked.found.written_back;
-    step.cleaned = looked.cleaned;
+    step.cleaned = looked.found.cleaned;
+    step.completed = looked.completed;
 }
 
 void Lane::tell_merged(Picoseconds now, const LineAccess& request, int partition) const {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sets of one slice: a tag per line, a valid bit per sector, least recently used out first.
-// Tags and ages are separate arrays, so that a lookup is a scan of one or two cache lines.
+// The sets of one slice: a tag per line, a valid bit per sector, least recently used out first. A dirty line
+// does not leave: it is cleaned when it has become the oldest of its set, and the next line leaves in its
+// place (traces/h200/dirty_sets.csv). Tags and ages are separate arrays, so that a lookup is a scan of one or
+// two cache lines.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "base/cache_aligned.hpp"
 #include "base/units.hpp"
@@ -15,8 +18,11 @@ namespace l2lens {
 
 class SectorCache {
 public:
-    SectorCache(std::uint32_t sets, int ways)
+    // Of a set with `most_dirty` dirty lines the oldest of them is cleaned, however young.
+    SectorCache(std::uint32_t sets, int ways, int most_dirty)
         : ways_(static_cast<std::uint32_t>(ways)),
+          most_dirty_(static_cast<std::uint32_t>(most_dirty)),
+          set_(sets),
           tag_(static_cast<std::size_t>(sets) * ways_, kNoLine),
           used_(tag_.size()),
           line_(tag_.size()) {
@@ -24,6 +30,9 @@ public:
         for (std::size_t way = 0; way < used_.size(); ++way)
             used_[way] = std::numeric_limits<std::int32_t>::min() + static_cast<std::int32_t>(way % ways_);
     }
+
+    // One that nobody writes to.
+    SectorCache(std::uint32_t sets, int ways) : SectorCache(sets, ways, ways) {}
 
     // Who leaves first: PTX' eviction priorities.
     enum class Priority : std::uint8_t { EvictFirst, Normal, EvictLast };
@@ -50,34 +59,48 @@ public:
     };
     static_assert(sizeof(Line) == 16);
 
+    struct Cleaned {
+        SectorMask dirty = 0;       // sectors to write back
+        SectorMask incomplete = 0;  // those of them of which bytes are missing
+        std::uint32_t way = 0;      // of the line, which stays
+    };
+
     struct Found {
         std::uint32_t way;  // index into the cache
         bool present;
-        SectorMask written_back;  // dirty sectors of the line that had to leave
-        SectorMask incomplete;    // those of them of which bytes are missing
-    };
-
-    struct Cleaned {
-        SectorMask dirty = 0;  // sectors to write back
-        SectorMask incomplete = 0;
+        Cleaned cleaned;  // a line of the set, before this one was looked for
     };
 
     // Finds the line in its set, or makes room for it (an empty Line). Either way it is the youngest of its
-    // priority now; lines of a lower one leave first.
-    Found find_or_allocate(std::uint32_t set, LineNumber line, Priority priority = Priority::Normal) {
+    // priority now; lines of a lower one leave first. `may_clean`: so may the set's oldest line be, whether
+    // or not this one is there.
+    Found find_or_allocate(std::uint32_t set, LineNumber line, Priority priority = Priority::Normal,
+                           bool may_clean = true) {
         const std::uint32_t base = set * ways_;
         const std::int32_t now = ++clock_ + (static_cast<std::int32_t>(priority) - 1) * kPriorityStep;
+        Set& state = set_[set];
+        const std::uint32_t to_clean = state.dirty > 0 ? dirty_to_clean(state, base, may_clean) : kNoWay;
+        const Cleaned cleaned = to_clean != kNoWay ? clean(set, to_clean) : Cleaned{};
         if (const std::uint32_t place = find(&tag_[base], line); place != 0) {
             const std::uint32_t way = base + place - 1;
+            if (place == state.clean_oldest || priority != Priority::Normal) state.clean_oldest = 0;
             used_[way] = now;
-            return {way, true, 0, 0};
+            return {way, true, cleaned};
         }
-        const std::uint32_t way = base + find(&used_[base], least(&used_[base])) - 1;
-        const Line gone = line_[way];
+        const std::uint32_t oldest = base + oldest_place(base) - 1;
+        const bool stays = oldest == to_clean || line_[oldest].dirty != 0;
+        const std::uint32_t way = stays ? oldest_clean_but(to_clean, base) : oldest;
+        state.clean_oldest = 0;
         tag_[way] = line;
         used_[way] = now;
         line_[way] = Line{};
-        return {way, false, gone.dirty, gone.incomplete()};
+        return {way, false, cleaned};
+    }
+
+    // Sectors of a line that was just looked for are written.
+    void write(std::uint32_t set, std::uint32_t way, SectorMask sectors) {
+        if (line_[way].dirty == 0) ++set_[set].dirty;
+        line_[way].dirty |= sectors;
     }
 
     // Fetches what a lookup in the set reads.
@@ -89,19 +112,13 @@ public:
         for (std::uint32_t i = 0; i < ways_; i += kLinesOfACacheLine) __builtin_prefetch(&line_[base + i]);
     }
 
-    // When more than `most` lines of the set are dirty, or more than `most_incomplete` of them incomplete,
-    // cleans the oldest of those, which stays, whole.
-    Cleaned clean_beyond(std::uint32_t set, int most, int most_incomplete) {
-        Oldest dirty, incomplete;
+    // When more than `most` lines of the set are incomplete, cleans the oldest of those, which stays, whole.
+    Cleaned clean_incomplete_beyond(std::uint32_t set, int most) {
+        Oldest incomplete;
         const std::uint32_t base = set * ways_;
-        for (std::uint32_t way = base; way < base + ways_; ++way) {
-            if (line_[way].dirty == 0) continue;
-            dirty.see(way, used_[way]);
+        for (std::uint32_t way = base; way < base + ways_; ++way)
             if (line_[way].incomplete() != 0) incomplete.see(way, used_[way]);
-        }
-        if (incomplete.found > most_incomplete) return clean(line_[incomplete.way]);
-        if (dirty.found > most) return clean(line_[dirty.way]);
-        return {};
+        return incomplete.found > most ? clean(set, incomplete.way) : Cleaned{};
     }
 
     // Calls visit(line, valid sectors) for each line that is held.
@@ -134,13 +151,47 @@ private:
         }
     };
 
-    static Cleaned clean(Line& line) {
-        const Cleaned cleaned{line.dirty, line.incomplete()};
+    struct Set {
+        std::uint16_t dirty = 0;  // lines
+        std::uint16_t clean_oldest =
+            0;  // 1 + the place of its oldest line, which is clean; 0: not looked for
+    };
+
+    // The oldest dirty line, if there are as many as may be, or if it is the oldest of all and may be
+    // cleaned.
+    std::uint32_t dirty_to_clean(Set& state, std::uint32_t base, bool may_clean) const {
+        if (state.dirty >= most_dirty_) {
+            Oldest dirty;
+            for (std::uint32_t way = base; way < base + ways_; ++way)
+                if (line_[way].dirty != 0) dirty.see(way, used_[way]);
+            return dirty.way;
+        }
+        if (state.clean_oldest != 0 || !may_clean) return kNoWay;
+        const std::uint32_t place = oldest_place(base);
+        state.clean_oldest = static_cast<std::uint16_t>(place);  // or will be
+        return line_[base + place - 1].dirty != 0 ? base + place - 1 : kNoWay;
+    }
+
+    // What has just been cleaned leaves only where everything else is dirty.
+    std::uint32_t oldest_clean_but(std::uint32_t cleaned, std::uint32_t base) const {
+        Oldest clean;
+        for (std::uint32_t way = base; way < base + ways_; ++way)
+            if (way != cleaned && line_[way].dirty == 0) clean.see(way, used_[way]);
+        return clean.found > 0 ? clean.way : cleaned;
+    }
+
+    Cleaned clean(std::uint32_t set, std::uint32_t way) {
+        Line& line = line_[way];
+        const Cleaned cleaned{line.dirty, line.incomplete(), way};
         line.valid |= line.dirty;
         line.dirty = 0;
+        --set_[set].dirty;
         return cleaned;
     }
 
+    std::uint32_t oldest_place(std::uint32_t base) const { return find(&used_[base], least(&used_[base])); }
+
+    static constexpr std::uint32_t kNoWay = std::numeric_limits<std::uint32_t>::max();
     static constexpr LineNumber kNoLine = std::numeric_limits<LineNumber>::max();
     static constexpr std::int32_t kPriorityStep = 1 << 30;  // lookups of one slice: far fewer in any run
 
@@ -186,7 +237,9 @@ private:
     }
 
     std::uint32_t ways_;
+    std::uint32_t most_dirty_;
     std::int32_t clock_ = 0;
+    std::vector<Set> set_;
     CacheAlignedVector<LineNumber> tag_;
     CacheAlignedVector<std::int32_t> used_;  // when, later for a higher priority
     CacheAlignedVector<Line> line_;

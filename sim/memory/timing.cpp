@@ -42,6 +42,7 @@ MemoryTiming MemoryTiming::of(const Machine& machine, double lines_per_simulated
     t.dram_backlog_ps = latency.dram_backlog_ns * 1000.0;
     t.refresh = Refresh(from_ns(latency.dram_refresh_ns), latency.dram_refresh_share,
                         latency.dram_refresh_groups, lines_per_simulated_line);
+    t.dram_write = from_ns(latency.dram_write_ns);
     t.pause = DramPause(from_ns(latency.dram_pause_ns), from_ns(latency.dram_pause_every_us * 1000), seed);
     t.turn = DramTurn(from_ns(latency.dram_turn_ns), latency.dram_turn_lines, t.dram_sector);
     // A box is complete when its slowest line is: the maximum of n exponentials has mean ln n + 0.577. A box

@@ -36,6 +36,7 @@ struct MemoryTiming {
     double dram_load;          // how fast
     double dram_spread_ps;     // longer waits deviate by the root of this times their mean
     Refresh refresh;           // for whose rest lines wait, too
+    Picoseconds dram_write;    // of a line that is written back, to a DRAM that is wholly busy
     DramPause pause;
     DramTurn turn;           // to what is written, for whose rest lines that are read wait
     double dram_backlog_ps;  // and for what has come there meanwhile, which grows as the queue does

@@ -27,7 +27,11 @@ void Contents::play_to(std::span<const Access> accesses, std::size_t count) {
 
 HeldLine Contents::displaced_by(const LaneStep& step) const {
     if (!is_lookup(step) || step.tag_found) return {};
-    return held_[first_of(step.partition, step.lane) + step.way];
+    return at(step, step.way);
+}
+
+const HeldLine& Contents::at(const LaneStep& step, std::uint32_t way) const {
+    return held_[first_of(step.partition, step.lane) + way];
 }
 
 std::span<const HeldLine> Contents::set(int partition, int lane, std::uint32_t set) const {
@@ -36,7 +40,10 @@ std::span<const HeldLine> Contents::set(int partition, int lane, std::uint32_t s
 }
 
 void Contents::apply(const LaneStep& step) {
-    held_[first_of(step.partition, step.lane) + step.way] = {true, step.line, step.after, played_};
+    HeldLine* const slice = &held_[first_of(step.partition, step.lane)];
+    if (step.cleaned.dirty != 0) slice[step.cleaned.way].dirty = false;
+    slice[step.way] = {true, step.line, step.after, played_, step.dirty != 0};
+    if (step.completed.dirty != 0) slice[step.completed.way].dirty = false;
 }
 
 std::size_t Contents::first_of(int partition, int lane) const {

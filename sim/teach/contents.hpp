@@ -17,7 +17,8 @@ struct HeldLine {
     bool used = false;  // false: nothing was ever put here
     LineNumber line = 0;
     SectorMask valid = 0;    // or on their way
-    std::uint64_t last = 0;  // the access that used it last, from 1; the least of a set leaves first
+    std::uint64_t last = 0;  // the access that used it last, from 1; the least of a set leaves first,
+    bool dirty = false;      // unless it is dirty
 };
 
 class Contents {
@@ -29,6 +30,9 @@ public:
 
     // The line that `step`, not applied yet, takes the way of; `used` false when there is none.
     HeldLine displaced_by(const LaneStep& step) const;
+
+    // What a way holds, which a step tells as LaneStep::way.
+    const HeldLine& at(const LaneStep& step, std::uint32_t way) const;
 
     // Of a slice's set, by way.
     std::span<const HeldLine> set(int partition, int lane, std::uint32_t set) const;

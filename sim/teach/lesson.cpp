@@ -116,6 +116,7 @@ Tally Lesson::tally(std::size_t step) const {
         if (home_step) tally.over_fabric += asked;
         if (narrator_.home_of(s.line, s.partition) == s.partition)
             tally.from_dram += count(static_cast<SectorMask>(s.fetched & ~s.last_level));
+        tally.from_dram += count(s.cleaned.incomplete) + count(s.completed.incomplete);
     }
     return tally;
 }

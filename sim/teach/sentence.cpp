@@ -131,29 +131,40 @@ std::string Narrator::from_memory(const LaneStep& step) const {
                        sectors_text(step.last_level));
 }
 
-// The one used longest ago, if no cache hint says otherwise.
+// The one used longest ago, if no cache hint says otherwise and it is clean.
 std::string Narrator::why_it_leaves(const LaneStep& step, const Contents& before) const {
     const std::uint64_t last = before.displaced_by(step).last;
+    bool dirty = false;
     for (const HeldLine& way : before.set(step.partition, step.lane, map_.set(step.line))) {
-        if (way.last < last) return "whose cache hint lets it leave first";
+        if (way.last >= last) continue;
+        if (!way.dirty) return "whose cache hint lets it leave first";
+        dirty = true;
     }
-    return "the one of the set unused for longest";
+    return dirty ? "the clean one of the set unused for longest" : "the one of the set unused for longest";
 }
 
-// Who left, and what went back to DRAM.
+std::string Narrator::why_it_is_cleaned(const LaneStep& step, const Contents& before) const {
+    int dirty = 0;
+    for (const HeldLine& way : before.set(step.partition, step.lane, map_.set(step.line))) dirty += way.dirty;
+    if (dirty < machine_.l2.dirty_ways) return "dirty and unused for longest";
+    return fmt::format("the oldest of {}", plural(dirty, "dirty line"));
+}
+
+// What of the set goes back to DRAM, and who leaves.
 std::string Narrator::room(const LaneStep& step, const Contents& before) const {
     std::string text;
+    if (step.cleaned.dirty != 0) {
+        text += fmt::format("; line {:#x}, {}, is written back and stays",
+                            before.at(step, step.cleaned.way).line, why_it_is_cleaned(step, before));
+    }
     const HeldLine displaced = before.displaced_by(step);
     if (displaced.used) {
         text += fmt::format("; line {:#x}, {}, makes room", displaced.line, why_it_leaves(step, before));
     }
-    if (step.written_back != 0) {
-        text += fmt::format(" and {} to DRAM",
-                            count(step.written_back) == 1 ? "its dirty sector goes" : "its dirty sectors go");
-    }
-    if (step.cleaned != 0) {
-        text += fmt::format("; more than {} of the set are dirty, so the oldest one's {} written back",
-                            plural(machine_.l2.dirty_ways, "line"), count(step.cleaned) == 1 ? "is" : "are");
+    if (step.completed.dirty != 0) {
+        text += fmt::format(
+            "; more than {} of the set are written in part, so the oldest one is fetched and written back",
+            plural(machine_.l2.incomplete_ways, "line"));
     }
     return text;
 }

@@ -47,6 +47,7 @@ private:
     std::string fetch(const LaneStep& step, const std::string& from) const;
     std::string from_memory(const LaneStep& step) const;
     std::string why_it_leaves(const LaneStep& step, const Contents& before) const;
+    std::string why_it_is_cleaned(const LaneStep& step, const Contents& before) const;
     std::string room(const LaneStep& step, const Contents& before) const;
     std::string read(const Access& access, const Contents& before) const;
     std::string home_read(const LaneStep& step, const Contents& before) const;

@@ -43,7 +43,8 @@ public:
         Picoseconds free = 0;
         Load load;
         Load writes;
-        int gathered = 0;  // sectors for its next turn to writes
+        Picoseconds writes_taken = 0;  // when it has what it was given to write
+        int gathered = 0;              // sectors for its next turn to writes
         Picoseconds turned_until = 0;
     };
 
@@ -99,9 +100,15 @@ public:
     void write_back(Channel& channel, Picoseconds now, int written, int fetched) {
         const Picoseconds work = (written + fetched) * t_.dram_sector;
         serve(channel.free, outside_pauses(std::max(now, channel.free)), work);
-        load_with(channel.load, now, work);
+        const double busy = std::min(load_with(channel.load, now, work), 1.0);
+        serve(channel.writes_taken, now,
+              static_cast<Picoseconds>(static_cast<double>(from_ns(machine_.latency.dram_write_ns)) * busy));
         load_with(channel.writes, channel.free, work);
         gather(channel, channel.free, written);
+    }
+
+    bool takes_writes(const Channel& channel, Picoseconds now) const {
+        return channel.writes_taken <= now + from_ns(machine_.latency.dram_write_ns);
     }
 
 private:

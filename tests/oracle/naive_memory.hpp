@@ -153,24 +153,41 @@ private:
         return nullptr;
     }
 
-    // Room for a line: the oldest one leaves a full set, its dirty sectors for DRAM.
-    void make_room(Picoseconds now, Slice& slice, LineNumber number) {
-        auto& set = slice.sets[map_.set(number)];
+    // Before a line is looked for: the oldest dirty one of the set, if there are too many of them, or if it
+    // is the oldest of a full set and DRAM takes it. It stays.
+    const Line* clean_one(Picoseconds now, Slice& slice, std::list<Line>& set) {
+        const auto is_dirty = [](const Line& line) { return line.dirty != 0; };
+        const auto oldest = std::find_if(set.rbegin(), set.rend(), is_dirty);
+        if (oldest == set.rend()) return nullptr;
+        const bool many = std::count_if(set.begin(), set.end(), is_dirty) >= machine_.l2.dirty_ways;
+        const bool full = set.size() == static_cast<std::size_t>(machine_.l2.ways);
+        const bool leaves_next = full && oldest == set.rbegin() && dram_.takes_writes(slice.dram, now);
+        if (!many && !leaves_next) return nullptr;
+        clean(now, slice, *oldest);
+        return &*oldest;
+    }
+
+    // Room for a line in a full set: of the oldest clean one, but for the one that has just been cleaned.
+    void make_room(std::list<Line>& set, const Line* cleaned) {
         if (set.size() < static_cast<std::size_t>(machine_.l2.ways)) return;
-        const Line gone = set.back();
-        set.pop_back();
-        if (gone.dirty != 0) write_back(now, slice, gone);
+        auto leaves = std::find_if(set.rbegin(), set.rend(),
+                                   [&](const Line& line) { return line.dirty == 0 && &line != cleaned; });
+        if (leaves == set.rend())
+            leaves =
+                std::find_if(set.rbegin(), set.rend(), [&](const Line& line) { return &line == cleaned; });
+        set.erase(std::prev(leaves.base()));
     }
 
     // The line, there or new and empty, as the youngest of its set.
     Line& touch(Picoseconds now, Slice& slice, LineNumber number) {
         auto& set = slice.sets[map_.set(number)];
+        const Line* const cleaned = clean_one(now, slice, set);
         for (auto line = set.begin(); line != set.end(); ++line) {
             if (line->number != number) continue;
             set.splice(set.begin(), set, line);
             return set.front();
         }
-        make_room(now, slice, number);
+        make_room(set, cleaned);
         Line line;
         line.number = number;
         set.push_front(line);
@@ -570,26 +587,22 @@ private:
             if (!in_part || (line.dirty & sector) != 0) line.valid |= sector;
         }
         line.dirty |= request.sectors;
-        clean_oldest(now, home, request.line);
+        complete_oldest(now, home, request.line);
     }
 
-    // Of too many incomplete, or dirty, lines in a set the oldest is written back, and stays.
-    void clean_oldest(Picoseconds now, Slice& home, LineNumber number) {
-        std::vector<Line*> dirty, incomplete;  // the youngest first
-        for (Line& line : home.sets[map_.set(number)]) {
-            if (line.dirty != 0) dirty.push_back(&line);
+    // Of too many lines of a set that were written in part the oldest is completed, and written back.
+    void complete_oldest(Picoseconds now, Slice& home, LineNumber number) {
+        std::vector<Line*> incomplete;  // the youngest first
+        for (Line& line : home.sets[map_.set(number)])
             if (without(line.dirty, line.valid) != 0) incomplete.push_back(&line);
-        }
-        const auto most = static_cast<std::size_t>(machine_.l2.dirty_ways);
-        const bool limited = machine_.l2.incomplete_ways > 0;
-        const auto most_incomplete = limited ? static_cast<std::size_t>(machine_.l2.incomplete_ways) : most;
-        Line* oldest = nullptr;
-        if (dirty.size() > most) oldest = dirty.back();
-        if (incomplete.size() > most_incomplete) oldest = incomplete.back();
-        if (oldest == nullptr) return;
-        write_back(now, home, *oldest);
-        oldest->valid |= oldest->dirty;
-        oldest->dirty = 0;
+        const auto most = static_cast<std::size_t>(machine_.l2.incomplete_ways);
+        if (most > 0 && incomplete.size() > most) clean(now, home, *incomplete.back());
+    }
+
+    void clean(Picoseconds now, Slice& home, Line& line) {
+        write_back(now, home, line);
+        line.valid |= line.dirty;
+        line.dirty = 0;
     }
 
     const Machine& machine_;

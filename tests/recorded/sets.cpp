@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is a set of the L2? An H200's and an H100's, line by line (traces/h200/sets.csv,
-// traces/h100/sets.csv): how many lines it has of 256 MiB, when it gives one up, and which lines these are.
+// What is a set of the L2? An H200's and an H100's, line by line (sets.csv and dirty_sets.csv of traces/h200
+// and traces/h100): how many lines it has of 256 MiB, when it gives one up, and which lines these are.
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -63,6 +63,26 @@ int lost_after(int ways, LineNumber probed, const std::vector<LineNumber>& then,
     return read;
 }
 
+// The same of one of `written` lines, the `asked`-th: others were read behind them until the set was full,
+// then `again` was done, then others read until it is lost.
+int written_lost_after(const Machine::L2& l2, const test::RecordedCells& row) {
+    SectorCache set(1, l2.ways, l2.dirty_ways);
+    const auto read = [&](LineNumber line) { set.find_or_allocate(0, line); };
+    const auto write = [&](LineNumber line) { set.write(0, set.find_or_allocate(0, line).way, kWholeLine); };
+    const bool copies = row.text("lines") == "far";  // at home they are dirty, here they are not
+    const auto written = static_cast<LineNumber>(row["written"]);
+    const auto ways = static_cast<LineNumber>(l2.ways);
+    for (LineNumber line = 0; line < ways; ++line) line < written && !copies ? write(line) : read(line);
+    const std::string& again = row.text("again");
+    if (again == "read_youngest") read(ways - 1);
+    if (again == "write_youngest") write(ways - 1);
+    if (again == "read_oldest") read(0);
+    const auto asked = static_cast<LineNumber>(row["asked"]) - 1;
+    int others = 0;
+    for (; set.contains(0, asked); ++others) read(ways + static_cast<LineNumber>(others));
+    return others;
+}
+
 // Both GPUs' buffers for sets.csv began at this page of 2 MiB of the memory.
 constexpr LineNumber kFirstLine = 264u << 14;
 
@@ -85,6 +105,20 @@ TEST_CASE("A set of the model gives a line up when the GPU's does, for lines of 
                   row["lost_after_near_touched_again"]);
             CHECK(lost_after(ways, lines.probed, lines.far) == row["lost_after_far"]);
             CHECK(lost_after(ways, lines.probed, lines.both()) == row["lost_after_both"]);
+        }
+    }
+}
+
+TEST_CASE("A set of the model gives written lines up when the GPU's does") {
+    for (const auto& [gpu, machine] : kRecorded) {
+        const Machine::L2 l2 = load_machine(machine).l2;
+        for (const auto& row : test::recorded_rows("dirty_sets.csv", gpu)) {
+            INFO(machine << ", " << row.text("written") << " " << row.text("lines")
+                         << " lines written, again " << row.text("again") << ", " << row.text("asked")
+                         << " asked");
+            const int lost_after = written_lost_after(l2, row);
+            CHECK(lost_after == row["lost_after_least"]);
+            CHECK(lost_after == row["lost_after_most"]);
         }
     }
 }

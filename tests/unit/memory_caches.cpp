@@ -62,45 +62,68 @@ TEST_CASE("The least recently used line leaves, not the first that came") {
     CHECK(sweep(cache, 0, 1, 1) == 0);  // line 1 was the oldest
 }
 
-TEST_CASE("A line that leaves hands back its dirty sectors and comes back empty") {
-    SectorCache cache(1, 1);
+TEST_CASE("A dirty line is cleaned when it is the oldest, stays for one more, and comes back empty") {
+    SectorCache cache(1, 2, 2);
     const auto first = cache.find_or_allocate(0, 5);
-    CHECK_FALSE(first.present);
-    CHECK(first.written_back == 0);
-    cache.at(first.way).valid = 0x6;
-    cache.at(first.way).dirty = 0x3;
-    const auto other = cache.find_or_allocate(0, 6);
-    CHECK(other.written_back == 0x3);
-    CHECK(other.incomplete == 0x1);  // written in part
-    const auto again = cache.find_or_allocate(0, 5);
-    CHECK_FALSE(again.present);
-    CHECK(again.written_back == 0);
-    CHECK(cache.at(again.way).valid == 0);
+    cache.at(first.way).valid = 0x2;
+    cache.write(0, first.way, 0x3);
+    CHECK(cache.find_or_allocate(0, 6).cleaned.dirty == 0);  // the set was not full
+    SECTION("a line that is not there takes the place of the next oldest") {
+        const auto third = cache.find_or_allocate(0, 7);
+        CHECK(third.cleaned.dirty == 0x3);
+        CHECK(third.cleaned.incomplete == 0x1);  // written in part
+        CHECK(third.cleaned.way == first.way);
+        CHECK_FALSE(cache.contains(0, 6));
+    }
+    SECTION("a line that is there has it cleaned, too") {
+        CHECK(cache.find_or_allocate(0, 6).cleaned.dirty == 0x3);
+        CHECK(cache.find_or_allocate(0, 6).cleaned.dirty == 0);
+    }
+    SECTION("while DRAM takes no more it stays dirty") {
+        const auto third = cache.find_or_allocate(0, 7, SectorCache::Priority::Normal, false);
+        CHECK(third.cleaned.dirty == 0);
+        CHECK_FALSE(cache.contains(0, 6));
+        CHECK(cache.find_or_allocate(0, 7).cleaned.dirty == 0x3);
+    }
+    REQUIRE(cache.contains(0, 5));
+    CHECK(cache.find_or_allocate(0, 8).cleaned.dirty == 0);
+    REQUIRE_FALSE(cache.contains(0, 5));
+    CHECK(cache.at(cache.find_or_allocate(0, 5).way).valid == 0);
 }
 
-TEST_CASE("Of more dirty lines than a set may have the oldest is cleaned, and stays") {
-    SectorCache cache(1, kWays);
-    const auto write = [&](LineNumber line, int most) {
-        cache.at(cache.find_or_allocate(0, line).way).dirty = 0x3;
-        return cache.clean_beyond(0, most, most).dirty;
+TEST_CASE("Of as many dirty lines as a set may have the oldest is cleaned at the next lookup, and stays") {
+    constexpr int kMost = 2;
+    SectorCache cache(1, kWays, kMost);
+    const auto write = [&](LineNumber line) {
+        const SectorCache::Found found = cache.find_or_allocate(0, line);
+        cache.write(0, found.way, 0x3);
+        return found.cleaned.dirty;
     };
-    CHECK(write(7, 2) == 0);
-    CHECK(write(8, 2) == 0);
-    CHECK(write(7, 2) == 0);  // younger than 8 now
-    CHECK(write(9, 2) == 0x3);
-    const auto cleaned = cache.find_or_allocate(0, 8);
-    CHECK(cleaned.present);
-    CHECK(cache.at(cleaned.way).dirty == 0);
-    CHECK(cache.at(cache.find_or_allocate(0, 7).way).dirty == 0x3);
+    CHECK(write(7) == 0);
+    CHECK(write(8) == 0);
+    CHECK(write(9) == 0x3);  // 7
+    CHECK(cache.contains(0, 7));
+    CHECK(cache.find_or_allocate(0, 7).cleaned.dirty == 0x3);  // 8
+    CHECK(cache.find_or_allocate(0, 7).cleaned.dirty == 0);    // 9 is left
+    CHECK(cache.at(cache.find_or_allocate(0, 9).way).dirty == 0x3);
+}
+
+TEST_CASE("A set all of whose lines are dirty lets the one go that it has cleaned") {
+    SectorCache cache(1, 1, 1);
+    cache.write(0, cache.find_or_allocate(0, 5).way, 0x1);
+    const auto next = cache.find_or_allocate(0, 6);
+    CHECK_FALSE(next.present);
+    CHECK(next.cleaned.dirty == 0x1);
+    CHECK_FALSE(cache.contains(0, 5));
 }
 
 TEST_CASE("Of more lines written in part than a set may have the oldest is cleaned, and whole then") {
-    SectorCache cache(1, kWays);
+    SectorCache cache(1, kWays, kWays);
     const auto write = [&](LineNumber line, SectorMask valid) {
-        SectorCache::Line& written = cache.at(cache.find_or_allocate(0, line).way);
-        written.dirty = 0x3;
-        written.valid = valid;
-        return cache.clean_beyond(0, kWays, 1);
+        const std::uint32_t way = cache.find_or_allocate(0, line).way;
+        cache.at(way).valid = valid;
+        cache.write(0, way, 0x3);
+        return cache.clean_incomplete_beyond(0, 1);
     };
     CHECK(write(7, 0x3).dirty == 0);  // wholly
     CHECK(write(8, 0x1).dirty == 0);

@@ -87,7 +87,8 @@ public:
             used_[way] = now;
             return {way, true, cleaned};
         }
-        const std::uint32_t oldest = base + oldest_place(base) - 1;
+        const std::uint32_t oldest =
+            base + (state.clean_oldest != 0 ? state.clean_oldest : oldest_place(base)) - 1;
         const bool stays = oldest == to_clean || line_[oldest].dirty != 0;
         const std::uint32_t way = stays ? oldest_clean_but(to_clean, base) : oldest;
         state.clean_oldest = 0;

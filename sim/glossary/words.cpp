@@ -18,7 +18,9 @@ constexpr std::array kWords{
     Word{"line", "128 bytes with one tag."},
     Word{"sector", "32 bytes: the unit of validity in a line, of DRAM reads and of the counters."},
     Word{"set", "The places a line may be in: as many as there are ways. A line's set comes from the hash."},
-    Word{"way", "One place of a set. When all are taken, the line used longest ago leaves (LRU)."},
+    Word{"way",
+         "One place of a set. When all are taken, the line used longest ago leaves (LRU). One that is dirty "
+         "is written back and stays until the next one comes."},
     Word{"slice", "One bank of the L2 (lts); an address hash spreads lines over the slices."},
     Word{"lane", "The slices with the same number in every partition: an address never leaves its lane."},
     Word{"partition",

@@ -154,8 +154,8 @@ private:
 
     struct Set {
         std::uint16_t dirty = 0;  // lines
-        std::uint16_t clean_oldest =
-            0;  // 1 + the place of its oldest line, which is clean; 0: not looked for
+        // 1 + the place of its oldest line, once that was looked for and is clean; else 0.
+        std::uint16_t clean_oldest = 0;
     };
 
     // The oldest dirty line, if there are as many as may be, or if it is the oldest of all and may be

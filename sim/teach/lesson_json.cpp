@@ -57,7 +57,8 @@ Json facts(const Access& access, const Narrator& narrator, const HeldLine& displ
         json["valid_after"] = sector_list(step.after);
         json["fetched"] = sector_list(step.fetched);
         json["from_last_level"] = sector_list(step.last_level);
-        json["written_back"] = sector_list(static_cast<SectorMask>(step.cleaned.dirty | step.completed.dirty));
+        json["written_back"] =
+            sector_list(static_cast<SectorMask>(step.cleaned.dirty | step.completed.dirty));
         json["displaced_line"] = displaced.used ? Json(displaced.line) : Json();
     }
     if (access.answered >= 0) {

@@ -11,8 +11,8 @@
 // which of the written lines, the oldest is 1; sets: so many; lost_after_least, lost_after_most: of all sets
 // the least and the largest of the numbers of lines after which it was lost in more than half of the tries.
 #include <algorithm>
-#include <array>
 #include <cstdio>
+#include <span>
 #include <vector>
 
 #include "base/error.hpp"
@@ -27,6 +27,7 @@ using namespace l2lens::gpu::set_probe;
 
 namespace {
 
+constexpr unsigned kWarp = 32;
 constexpr int kTries = 8;
 constexpr unsigned kMostRead = 24;  // one by one; a set has 67 to 70 near lines, 15 of which found it
 constexpr unsigned kApart = 5;      // lines that tries begin with
@@ -88,8 +89,6 @@ public:
     }
 
 private:
-    static constexpr unsigned kWarp = 32;
-
     // Not of those that found the set.
     __device__ Line near_at(unsigned i) const {
         return bench_.shared.found.near_lines.lines[(start_ + i) % bench_.shared.near_others];
@@ -128,7 +127,7 @@ __global__ void probe_set(char* buffer, Sides sides, unsigned place, const Case*
     const Bench bench{buffer, sides, shared};
     const bool complete = find_lines_of_set(bench, place);
     __syncthreads();
-    if (threadIdx.x >= 32) return;
+    if (threadIdx.x >= kWarp) return;
     for (unsigned i = 0; complete && i < count; ++i) {
         const int lost = lost_after(bench, cases[i]);
         if (threadIdx.x == 0) result->lost_after[i] = lost;

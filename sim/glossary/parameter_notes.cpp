@@ -51,7 +51,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "lts units (lts__t_sectors.sum / .avg); TCC channels (AMD)", "AddressMap::lane; one Lane for each"},
     {"l2.slice", "sets of a slice = l2.slice / (128 B * l2.ways)", "l2CacheSize is the sum; TCC",
      "AddressMap::set, SectorCache"},
-    {"l2.ways", "a set holds l2.ways lines; the one used longest ago leaves", "",
+    {"l2.ways", "a set holds l2.ways lines; the clean one used longest ago leaves", "",
      "SectorCache::find_or_allocate"},
     {"l2.dirty_ways", "of l2.dirty_ways dirty lines of a set the oldest is written back when a line is looked for there", "",
      "SectorCache::find_or_allocate"},

@@ -154,8 +154,10 @@ std::string Narrator::why_it_is_cleaned(const LaneStep& step, const Contents& be
 std::string Narrator::room(const LaneStep& step, const Contents& before) const {
     std::string text;
     if (step.cleaned.dirty != 0) {
-        text += fmt::format("; line {:#x}, {}, is written back and stays",
-                            before.at(step, step.cleaned.way).line, why_it_is_cleaned(step, before));
+        // Where all lines of the set are dirty, the one that is written back makes room as well.
+        const bool stays = step.tag_found || step.cleaned.way != step.way;
+        text += fmt::format("; line {:#x}, {}, is written back{}", before.at(step, step.cleaned.way).line,
+                            why_it_is_cleaned(step, before), stays ? " and stays" : "");
     }
     const HeldLine displaced = before.displaced_by(step);
     if (displaced.used) {

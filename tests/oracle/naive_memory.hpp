@@ -25,6 +25,7 @@
 #include "memory/messages.hpp"
 #include "memory/timing.hpp"
 #include "oracle/naive_dram.hpp"
+#include "oracle/naive_set.hpp"
 
 namespace l2lens::test {
 
@@ -109,13 +110,13 @@ private:
     };
 
     struct Slice {
-        std::map<std::uint32_t, std::list<Line>> sets;  // the youngest first
-        std::list<EntryPtr> entries;                    // the newest first
-        std::map<bool, std::list<Passed>> lookups;      // that a full slice does not take yet; by is_far()
-        bool far_next = false;                          // whose turn it is among those
-        std::optional<Request> first;                   // of those in front of the coalescer
-        std::list<Request> input;                       // first come, first served
-        std::map<int, std::list<Request>> waiting;      // by CPC; no CPC without a request
+        std::map<std::uint32_t, NaiveSet<Line>> sets;
+        std::list<EntryPtr> entries;                // the newest first
+        std::map<bool, std::list<Passed>> lookups;  // that a full slice does not take yet; by is_far()
+        bool far_next = false;                      // whose turn it is among those
+        std::optional<Request> first;               // of those in front of the coalescer
+        std::list<Request> input;                   // first come, first served
+        std::map<int, std::list<Request>> waiting;  // by CPC; no CPC without a request
         int last_cpc = 0;
         bool looks_again = false;
         Picoseconds tag_free = 0;
@@ -147,51 +148,12 @@ private:
     }
     Slice& home_slice(LineNumber line) { return slices_[static_cast<std::size_t>(map_.home(line))]; }
 
-    Line* find(Slice& slice, LineNumber number) {
-        for (Line& line : slice.sets[map_.set(number)])
-            if (line.number == number) return &line;
-        return nullptr;
-    }
-
-    // Before a line is looked for: the oldest dirty one of the set, if there are too many of them, or if it
-    // is the oldest of a full set and DRAM takes it. It stays.
-    const Line* clean_one(Picoseconds now, Slice& slice, std::list<Line>& set) {
-        const auto is_dirty = [](const Line& line) { return line.dirty != 0; };
-        const auto oldest = std::find_if(set.rbegin(), set.rend(), is_dirty);
-        if (oldest == set.rend()) return nullptr;
-        const bool many = std::count_if(set.begin(), set.end(), is_dirty) >= machine_.l2.dirty_ways;
-        const bool full = set.size() == static_cast<std::size_t>(machine_.l2.ways);
-        const bool leaves_next = full && oldest == set.rbegin() && dram_.takes_writes(slice.dram, now);
-        if (!many && !leaves_next) return nullptr;
-        clean(now, slice, *oldest);
-        return &*oldest;
-    }
-
-    // Room for a line in a full set: of the oldest clean one, but for the one that has just been cleaned.
-    void make_room(std::list<Line>& set, const Line* cleaned) {
-        if (set.size() < static_cast<std::size_t>(machine_.l2.ways)) return;
-        auto leaves = std::find_if(set.rbegin(), set.rend(),
-                                   [&](const Line& line) { return line.dirty == 0 && &line != cleaned; });
-        if (leaves == set.rend())
-            leaves =
-                std::find_if(set.rbegin(), set.rend(), [&](const Line& line) { return &line == cleaned; });
-        set.erase(std::prev(leaves.base()));
-    }
-
     // The line, there or new and empty, as the youngest of its set.
     Line& touch(Picoseconds now, Slice& slice, LineNumber number) {
         auto& set = slice.sets[map_.set(number)];
-        const Line* const cleaned = clean_one(now, slice, set);
-        for (auto line = set.begin(); line != set.end(); ++line) {
-            if (line->number != number) continue;
-            set.splice(set.begin(), set, line);
-            return set.front();
-        }
-        make_room(set, cleaned);
-        Line line;
-        line.number = number;
-        set.push_front(line);
-        return set.front();
+        Line* const cleaned = set.to_clean(machine_.l2, dram_.takes_writes(slice.dram, now));
+        if (cleaned != nullptr) clean(now, slice, *cleaned);
+        return set.touch(machine_.l2, number, cleaned);
     }
 
     // With what is missing of sectors that were written in part, which is fetched.
@@ -499,7 +461,7 @@ private:
         const Picoseconds arrival = left + t_.fabric_reply;
         const Picoseconds settled = arrival + std::max(fill->settled_at_home - now, Picoseconds{0});
         Slice& slice = slices_[static_cast<std::size_t>(fill->partition)];
-        if (Line* line = find(slice, number); line != nullptr && line->fill == fill) {
+        if (Line* line = slice.sets[map_.set(number)].find(number); line != nullptr && line->fill == fill) {
             line->fill = nullptr;
             line->ready = arrival;
             line->settled = settled_after(arrival, settled);
@@ -592,11 +554,9 @@ private:
 
     // Of too many lines of a set that were written in part the oldest is completed, and written back.
     void complete_oldest(Picoseconds now, Slice& home, LineNumber number) {
-        std::vector<Line*> incomplete;  // the youngest first
-        for (Line& line : home.sets[map_.set(number)])
-            if (without(line.dirty, line.valid) != 0) incomplete.push_back(&line);
-        const auto most = static_cast<std::size_t>(machine_.l2.incomplete_ways);
-        if (most > 0 && incomplete.size() > most) clean(now, home, *incomplete.back());
+        const int most = machine_.l2.incomplete_ways;
+        if (most == 0) return;
+        if (Line* line = home.sets[map_.set(number)].incomplete_beyond(most)) clean(now, home, *line);
     }
 
     void clean(Picoseconds now, Slice& home, Line& line) {

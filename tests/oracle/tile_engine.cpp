@@ -365,7 +365,7 @@ TEST_CASE("Clusters take by tiles what they take by lines") {
         const Prediction line = predicted(machine, Engine::Line), tile = predicted(machine, Engine::Tile);
         CHECK(tile.time_ns == Approx(line.time_ns).epsilon(0.03));
         const auto* sectors = "lts__t_sectors_srcunit_tex.sum";
-        // Written lines stay longer by lines, which keeps CTAs together a little less. Seen: 0.081.
+        // Seen: 0.081.
         CHECK(tile.counters.at(sectors) == Approx(line.counters.at(sectors)).epsilon(0.085));
         // 1024 tiles are 7 waves and most of an eighth: seven gaps. Data that come meanwhile make up for
         // some.

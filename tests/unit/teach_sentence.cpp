@@ -12,12 +12,14 @@ using Catch::Matchers::Contains;
 namespace {
 
 struct Told {
-    Machine machine = load_machine("tiny");
+    Machine machine;
     Kernel kernel;
     Lesson lesson;
 
-    Told(const std::string& name, const std::vector<std::string>& arguments)
-        : kernel(load_kernel(name, arguments, &machine)),
+    Told(const std::string& name, const std::vector<std::string>& arguments,
+         const Machine& on = load_machine("tiny"))
+        : machine(on),
+          kernel(load_kernel(name, arguments, &machine)),
           lesson(machine, kernel, "row_major",
                  record_tape(machine, kernel, test::in_order(kernel), 1, TapeOptions{})) {}
 
@@ -102,6 +104,26 @@ TEST_CASE("A fifth line of a set pushes the oldest out") {
                    told.lesson.narrator().set_of(access.step.line);
     }
     CHECK(seen);
+}
+
+TEST_CASE("A dirty line that is the oldest of its set is told to be written back, and stays") {
+    // 64 rows of one line each are read, and written elsewhere: four times what the L2 holds.
+    Told told("copy", {"m=64", "n=64", "bm=8", "bn=64"});
+    const std::size_t step = told.step_with("dirty and unused for longest, is written back and stays");
+    REQUIRE(step != 0);
+    CHECK(told.lesson.access(step).step.cleaned.dirty != 0);
+    const std::size_t other = told.step_with("the clean one of the set unused for longest, makes room");
+    REQUIRE(other != 0);
+    CHECK_FALSE(told.lesson.access(other).step.tag_found);
+    // Where all lines of a set are dirty, the oldest does not stay.
+    Machine machine = load_machine("tiny");
+    machine.l2.ways = machine.l2.dirty_ways = 1;
+    Told without_room("copy", {"m=64", "n=64", "bm=8", "bn=64"}, machine);
+    const std::size_t step_of_it =
+        without_room.step_with("the oldest of 1 dirty line, is written back; line");
+    REQUIRE(step_of_it != 0);
+    const LaneStep& told_of = without_room.lesson.access(step_of_it).step;
+    CHECK(told_of.cleaned.way == told_of.way);
 }
 
 TEST_CASE("The tally after the last step is the run's counters") {

@@ -74,6 +74,7 @@ struct Machine {
         // Unanswered, or waiting in front of it first come, first served; the next ones wait by CPC.
         int input_queue_requests = 0;
         int queue_lines = 0;         // waiting at a slice's output; 0: no limit
+        int gpc_queue_lines = 0;     // waiting for its ways into the GPCs; 0: no limit
         int far_lines = 0;           // on their way to a slice over the fabric; 0: no limit
         bool far_in_order = false;   // a load engine gets far lines in the order in which it asks a slice
         bool replies_apart = false;  // what leaves for the other partition does not pass the SMs' output port
@@ -169,8 +170,8 @@ struct Machine {
         double store_lines_per_cycle = 0;        // out of one SM, stores per SM cycle; 0: as loads are issued
         double sm_lines_per_cycle = 0;           // into one SM, 128 B lines per SM cycle
         double gpc_bytes_per_ns = 0;             // into one GPC
-        double gpc_queue_ns = 0;                 // of data at its port; 0: no limit
-        double answer_overhead_bytes = 0;        // of a GPC's port, per answer
+        double gpc_way_bytes_per_ns = 0;         // from a slice into one GPC, in place of that; 0: no limit
+        double answer_overhead_bytes = 0;        // of a way or a GPC's port, per answer
         double tag_requests_per_l2_cycle = 0;    // one slice
         double write_requests_per_l2_cycle = 0;  // one slice, whole-line writes
         double output_sectors_per_l2_cycle = 0;  // one slice, to SMs and to the fabric together

@@ -2,6 +2,7 @@
 #include "memory/lane.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "memory/promotion.hpp"
 #include "memory/service.hpp"
@@ -30,13 +31,12 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
         slices_.push_back(Slice{SectorCache(model.map.sets(), machine.l2.ways, machine.l2.dirty_ways),
                                 Coalescer(requesters),
                                 {entrance(false), entrance(true)},
+                                GpcWays(machine.gpcs),
                                 TurnQueue(machine.gpcs * machine.cpcs_per_gpc)});
         if (machine.l2.far_in_order) slices_.back().last_far.resize(model.sm_number(machine.gpcs, 0));
     }
     if (machine.last_level.bytes > 0) last_level_.emplace(machine);
     answers_.resize(static_cast<std::size_t>(machine.gpcs));
-    leaves_from_.resize(static_cast<std::size_t>(machine.gpcs), 0);
-    sent_.resize(static_cast<std::size_t>(machine.gpcs));
 }
 
 void Lane::submit(const Request& request) {
@@ -145,7 +145,7 @@ std::int32_t Lane::keep_waiting(const Action& request) {
 void Lane::admit_later(Picoseconds now, Slice& slice, int partition) {
     if (slice.admission_due || !may_go_on(slice, partition)) return;
     slice.admission_due = true;
-    add(std::max(now, takes_more_at(slice)), Kind::Admission, partition, -1);
+    add(std::max(now, takes_more_at(slice, now)), Kind::Admission, partition, -1);
 }
 
 // Somebody waits, and not for a far line to arrive: on_answer() looks again then.
@@ -293,14 +293,14 @@ const Coalescer::Entry* Lane::follow(Slice& slice, const LineAccess& request, in
     return slice.coalescer.find(std::exchange(last, slice.coalescer.ticket(entry)));
 }
 
-// When data that is ready at `now` has left for a GPC. The port sends in order: what has to wait for its GPC
-// holds up what comes after it.
+// When data that is ready at `now` has left for a GPC: through the output, in order, and then by its way.
 Picoseconds Lane::leave_output(Picoseconds now, Slice& slice, int gpc, int sectors) {
-    const Picoseconds from = std::max(now, leaves_from_[static_cast<std::size_t>(gpc)]);
     const Picoseconds work = sectors * t_.output_sector;
-    take_turn(slice.output_free, from, work);
-    if (t_.late_jitters > 0) slice.output_wait.add(slice.output_free - work - now);
-    return slice.output_free;
+    take_turn(slice.output_free, now, work);
+    const Picoseconds on_way = t_.gpc_way[static_cast<std::size_t>(sectors)];
+    const Picoseconds leaves = slice.gpc_ways.leave(now, slice.output_free, gpc, on_way);
+    if (t_.late_jitters > 0) slice.output_wait.add(leaves - work - now);
+    return leaves;
 }
 
 void Lane::answer_at(Picoseconds time, int partition, std::int32_t entry) {
@@ -451,9 +451,6 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
     const int sectors = count(entry.sectors);
     const Picoseconds leaves = entry.charged ? now : leave_output(now, slice, entry.gpc, sectors);
     const Picoseconds others_leave = leaves + slice.output_wait.longer_by(kLateWaits * t_.late_jitters);
-    Sent& sent = sent_[entry.gpc];
-    ++sent.answers;
-    sent.sectors += sectors;
     if (entry.fetched_far) {
         --slice.far_lines;
         admit_later(now, slice, partition);

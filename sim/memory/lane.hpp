@@ -18,8 +18,8 @@
 //
 // A lookup takes a turn of the slice's tag pipe; data takes a turn of its output port when it leaves for an
 // SM, of its link when it leaves for the other partition (of both, unless l2.replies_apart), so that a miss
-// does not queue behind data. Data for a GPC whose port is behind waits at the output, and what is behind it
-// too (hold_back). Both tag and data state change at the lookup: a line that is on its way is a hit, and its
+// does not queue behind data. Behind the output it takes the slice's way into its GPC (gpc_ways.hpp), where
+// it may wait, too. Both tag and data state change at the lookup: a line that is on its way is a hit, and its
 // requester waits for it. What an SM's load engine asks for of the other partition's lines it gets in that
 // order (l2.far_in_order). DRAM answers later the busier it has been, and serves first what comes over the
 // fabric; while it refreshes a line's bank, writes or pauses it does not answer. In a sampled run an answer
@@ -30,7 +30,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -39,6 +38,7 @@
 #include "memory/coalescer.hpp"
 #include "memory/dram_turn.hpp"
 #include "memory/event_wheel.hpp"
+#include "memory/gpc_ways.hpp"
 #include "memory/lane_observer.hpp"
 #include "memory/last_level.hpp"
 #include "memory/lookup_queue.hpp"
@@ -60,19 +60,9 @@ public:
     // Hands in a request that arrives at request.time, not before the end of the window that ran last.
     void submit(const Request& request);
     void run_until(Picoseconds end);
-    // From now on data leaves for GPC i no earlier than from[i].
-    void hold_back(const std::vector<Picoseconds>& from) { leaves_from_ = from; }
     bool idle() const { return wheel_.empty(); }
     // When DRAM is through with all that it has been given so far.
     Picoseconds drained() const;
-
-    // Data that has left for a GPC.
-    struct Sent {
-        std::int64_t answers = 0;
-        std::int64_t sectors = 0;
-    };
-    // Since it was last taken.
-    Sent take_sent(int gpc) { return std::exchange(sent_[static_cast<std::size_t>(gpc)], Sent{}); }
 
     // Answers for a GPC since they were last cleared, in order of departure.
     std::vector<Answer>& answers(int gpc) { return answers_[static_cast<std::size_t>(gpc)]; }
@@ -120,6 +110,7 @@ private:
         SectorCache cache;
         Coalescer coalescer;
         std::array<Entrance, 2> entrances;  // for lines whose home it is, and for others
+        GpcWays gpc_ways;
         TurnQueue waiting;  // in front of the coalescer, behind first_waiting: numbers of waiting_
         std::int32_t first_waiting = -1;  // -1: nobody waits there
         std::uint8_t next_entrance = 0;   // whose turn it is
@@ -176,18 +167,24 @@ private:
         return is_home(access.line, partition) ? 0 : 1;
     }
     // It takes none that comes by this entrance now.
-    bool is_full(const Slice& slice, const Entrance& entrance, Picoseconds now) const {
-        return is_shut(slice, entrance) || takes_more_at(slice) > now;
+    bool is_full(Slice& slice, const Entrance& entrance, Picoseconds now) const {
+        return is_shut(slice, entrance) || holds_too_much(slice, now);
     }
     // Until a far line has arrived.
     bool is_shut(const Slice& slice, const Entrance& entrance) const {
         return entrance.far && slice.far_lines >= t_.far_lines;
     }
-    // As far as its tags and its output go.
-    Picoseconds takes_more_at(const Slice& slice) const {
-        return std::max(slice.tag_free - t_.tag_queue, slice.output_free - t_.queue);
+    // At its tags, its output or its ways into the GPCs.
+    bool holds_too_much(Slice& slice, Picoseconds now) const {
+        return slice.tag_free - t_.tag_queue > now || slice.output_free - t_.queue > now ||
+               slice.gpc_ways.hold_more_than(t_.gpc_queue, now);
     }
-    bool lets_in(const Slice& slice, const Entrance& entrance, Picoseconds now) const {
+    // From when on it no longer does.
+    Picoseconds takes_more_at(Slice& slice, Picoseconds now) const {
+        return std::max({slice.tag_free - t_.tag_queue, slice.output_free - t_.queue,
+                         slice.gpc_ways.hold_at_most(t_.gpc_queue, now)});
+    }
+    bool lets_in(Slice& slice, const Entrance& entrance, Picoseconds now) const {
         return entrance.lookups.has_room() || (entrance.lookups.empty() && !is_full(slice, entrance, now));
     }
     // So many more requests may wait for it in the order in which they came.
@@ -251,8 +248,6 @@ private:
     std::vector<Fill> fills_;
     std::vector<std::int32_t> free_fills_;
     std::vector<std::vector<Answer>> answers_;  // per GPC
-    std::vector<Picoseconds> leaves_from_;      // per GPC
-    std::vector<Sent> sent_;                    // per GPC
     RandomStream random_;
     Events events_;
     const int number_;

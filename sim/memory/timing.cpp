@@ -22,6 +22,12 @@ MemoryTiming MemoryTiming::of(const Machine& machine, double lines_per_simulated
     t.tag_queue = tag_queue > 0 ? tag_queue * t.tag : kNoLimit;
     const int queue = machine.l2.queue_lines;
     t.queue = queue > 0 ? queue * kSectorsPerLine * t.output_sector : kNoLimit;
+    const double way = bandwidth.gpc_way_bytes_per_ns;
+    for (int sectors = 0; way > 0 && sectors <= kSectorsPerLine; ++sectors)
+        t.gpc_way[static_cast<std::size_t>(sectors)] = static_cast<Picoseconds>(
+            (sectors * kSectorBytes + bandwidth.answer_overhead_bytes) * (kPsPerNs / way));
+    const int gpc_queue = way > 0 ? machine.l2.gpc_queue_lines : 0;
+    t.gpc_queue = gpc_queue > 0 ? gpc_queue * t.gpc_way[kSectorsPerLine] : kNoLimit;
     const int far_lines = machine.l2.far_lines;
     t.far_lines = far_lines > 0 ? far_lines : std::numeric_limits<int>::max();
     t.fabric_sector =

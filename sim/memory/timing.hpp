@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -15,12 +16,14 @@
 namespace l2lens {
 
 struct MemoryTiming {
-    Picoseconds tag;                // a slice's tag pipe, per read request
-    Picoseconds tag_write;          // per write request
-    Picoseconds tag_queue;          // of requests at a slice's tags, beyond which they wait in front
-    Picoseconds queue;              // of data at a slice's output, beyond which requests wait in front
-    int far_lines;                  // on their way to a slice over the fabric, beyond which the next wait
-    Picoseconds output_sector;      // a slice's output port
+    Picoseconds tag;            // a slice's tag pipe, per read request
+    Picoseconds tag_write;      // per write request
+    Picoseconds tag_queue;      // of requests at a slice's tags, beyond which they wait in front
+    Picoseconds queue;          // of data at a slice's output, beyond which requests wait in front
+    int far_lines;              // on their way to a slice over the fabric, beyond which the next wait
+    Picoseconds output_sector;  // a slice's output port
+    std::array<Picoseconds, kSectorsPerLine + 1> gpc_way;  // a slice's way into a GPC, of so many sectors
+    Picoseconds gpc_queue;          // of data for all of a slice's ways, beyond which requests wait in front
     Picoseconds fabric_sector;      // one slice's share of the fabric, one direction
     Picoseconds dram_sector;        // one slice's share of DRAM
     Picoseconds last_level_sector;  // one slice's share of the cache in front of it

@@ -410,7 +410,9 @@ void Gpc::weigh(Stage& stage, float weight) const {
     stage.in_sm = static_cast<double>(weight) / machine_.bandwidth.sm_lines_per_cycle;
 }
 
+// Nothing where each slice's way into the GPC is what limits (bandwidth.gpc_way).
 Picoseconds Gpc::port_turn(float weight, int sectors) const {
+    if (machine_.bandwidth.gpc_way_bytes_per_ns > 0) return 0;
     const double bytes = sectors * kSectorBytes + machine_.bandwidth.answer_overhead_bytes;
     return from_ns(static_cast<double>(weight) * bytes / machine_.bandwidth.gpc_bytes_per_ns);
 }

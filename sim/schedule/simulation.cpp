@@ -21,12 +21,10 @@ Simulation::Simulation(const Machine& machine, const Kernel& kernel, std::span<c
       options_(options),
       sample_(machine.l2.slices_per_partition, options.lanes),
       model_(machine, sample_.factor(), options.seed),
-      ports_(machine, sample_.factor()),
       window_(exchange_window(machine)) {
     for (int i = 0; i < sample_.count(); ++i) {
         lanes_.push_back(std::make_unique<Lane>(model_, options.seed, sample_.lane(i)));
         lanes_.back()->observe(options.observer);
-        all_lanes_.push_back(lanes_.back().get());
     }
     const auto gpcs = static_cast<std::size_t>(machine.gpcs);
     answers_.assign(lanes_.size(), std::vector<std::vector<Answer>>(gpcs));
@@ -154,7 +152,6 @@ bool Simulation::run_window(Executor& executor) {
         }
     });
     exchange();
-    if (ports_.hold_back()) ports_.end_window(now_ - window_, all_lanes_);
     cycles_ += static_cast<double>(window_) / cycle_ps_;
     if (sink_ != nullptr) show_issued();
     if (counted_) counted_(now_ - launched_at_, events());

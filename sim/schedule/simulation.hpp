@@ -16,7 +16,6 @@
 #include "counters/counters.hpp"
 #include "kernel/kernel.hpp"
 #include "machine/machine.hpp"
-#include "memory/gpc_ports.hpp"
 #include "memory/lane.hpp"
 #include "schedule/dispatcher.hpp"
 #include "schedule/gpc.hpp"
@@ -106,8 +105,6 @@ private:
     MemoryModel model_;
     std::unique_ptr<Work> work_;
     std::vector<std::unique_ptr<Lane>> lanes_;
-    std::vector<Lane*> all_lanes_;
-    GpcPorts ports_;
     std::vector<std::unique_ptr<Gpc>> gpcs_;
     // On their way between windows.
     std::vector<std::vector<std::vector<Answer>>> answers_;    // of a lane, to each GPC

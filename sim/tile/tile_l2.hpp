@@ -2,8 +2,8 @@
 // The L2 when a box is the unit: the same coalescers, partitions, fabric and DRAM as in memory/lane.hpp, with
 // a box's lines in place of a line. (But for what makes requests and data wait in front of others: requests
 // wait in front of the coalescer for busy tags, beyond l2.tag_queue, as turn_shares.hpp has it.
-// l2.far_queue, input_queue, queue, far_lines and far_in_order and bandwidth.gpc_queue are the line engine's
-// alone.)
+// l2.far_queue, input_queue, queue, gpc_queue, far_lines and far_in_order are the line engine's alone, and so
+// is bandwidth.gpc_way: all data for a GPC takes one port here, bandwidth.gpc.)
 // Each partition holds, of a region, the lines homed on its own side and copies of the others, as one unit
 // each.
 //

@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "machine/topology.hpp"
-#include "memory/gpc_ports.hpp"
 #include "memory/lane.hpp"
 #include "trace/expand.hpp"
 
@@ -45,14 +44,12 @@ public:
           sample_(machine.l2.slices_per_partition, lanes_to_simulate(reader.header(), machine)),
           model_(machine, sample_.factor(), reader.header().seed),
           expand_(machine, model_.map, sample_, reader.header().tensors),
-          ports_(machine, sample_.factor()),
           window_(exchange_window(machine)),
           queues_(static_cast<std::size_t>(sample_.count())) {
         const std::uint64_t seed = options.seed.value_or(reader.header().seed);
         for (int i = 0; i < sample_.count(); ++i) {
             Queue& queue = queues_[static_cast<std::size_t>(i)];
             queue.lane = std::make_unique<Lane>(model_, seed, sample_.lane(i));
-            lanes_.push_back(queue.lane.get());
         }
     }
 
@@ -62,7 +59,7 @@ public:
         run_lanes();
         while (!all_idle()) {
             stop_if_asked();
-            run_window(ports_.hold_back() ? window_ : kLongWindow);
+            run_window(kLongWindow);
         }
         return result();
     }
@@ -172,15 +169,8 @@ private:
     void run_lanes() {
         const Picoseconds end = last_window_ / window_ * window_;
         if (end <= now_) return;
-        if (ports_.hold_back()) {
-            while (now_ < end) {
-                stop_if_asked();
-                skip_empty_windows(end);
-                if (now_ < end) run_window(window_);
-            }
-        } else {
-            run_window(end - now_);
-        }
+        stop_if_asked();
+        run_window(end - now_);
         pending_ = 0;
         for (Queue& queue : queues_) {
             queue.forget_handed_in();
@@ -188,24 +178,10 @@ private:
         }
     }
 
-    // Where no lane has anything to do, no port gets further behind: the next window in which something
-    // happens is that of the next record.
-    void skip_empty_windows(Picoseconds end) {
-        Picoseconds next = end;
-        for (const Queue& queue : queues_) {
-            if (!queue.lane->idle()) return;
-            if (queue.handed_in < queue.pending.size())
-                next = std::min(next, queue.pending[queue.handed_in].window);
-        }
-        if (next >= now_ + window_) now_ = next / window_ * window_;
-    }
-
-    // Lanes meet only in the GPCs' ports: while these hold nothing back, a window may be as long as it likes.
+    // Lanes meet nowhere: a window may be as long as it likes.
     void run_window(Picoseconds length) {
-        const Picoseconds begin = now_;
         now_ += length;
         executor_.for_each(queues_.size(), [&](std::size_t i) { queues_[i].run_until(now_, machine_.gpcs); });
-        if (ports_.hold_back()) ports_.end_window(begin, lanes_);
     }
 
     bool all_idle() const {
@@ -243,12 +219,10 @@ private:
     LaneSample sample_;
     MemoryModel model_;
     BoxExpander expand_;
-    GpcPorts ports_;
     Picoseconds window_;
     Picoseconds now_ = 0;
     Picoseconds last_window_ = 0;  // of a record
     std::vector<Queue> queues_;
-    std::vector<Lane*> lanes_;
     std::size_t pending_ = 0;
     std::uint64_t since_asked_ = 0;
     std::uint64_t records_ = 0;

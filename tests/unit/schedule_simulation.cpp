@@ -162,9 +162,9 @@ TEST_CASE("A warm L2 reads less, and nothing when all of it fits") {
     CHECK(cold_fill > 0);
     CHECK(warm_fill == 0);
     CHECK(warm_time < cold_time);
-    // Inputs of 2 x 28 MiB, more than a partition: some of the first rows are gone when they are wanted
+    // Inputs of 2 x 24 MiB, more than a partition: some of the first rows are gone when they are wanted
     // again.
-    const Kernel large = test::gemm({"m=4096", "n=4096", "k=3584"}, machine);
+    const Kernel large = test::gemm({"m=4096", "n=4096", "k=3072"}, machine);
     if (test::left_to_plain_builds()) return;
     const auto cold = fills(large, false).first;
     const auto warm = fills(large, true).first;

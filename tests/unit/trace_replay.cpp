@@ -257,10 +257,10 @@ TEST_CASE("A beginning replays") {
     CHECK(result.scale == 1);
 }
 
-TEST_CASE("Moments far apart take no time where the ports of GPCs hold answers back") {
+TEST_CASE("Moments far apart take no time where answers wait for the ways into the GPCs") {
     const Machine machine = load_machine("h200");
-    REQUIRE(machine.bandwidth.gpc_queue_ns > 0);
-    // Two bursts that keep the ports busy; whether 10 us or 9 s lie between is the same to the second.
+    REQUIRE(machine.bandwidth.gpc_way_bytes_per_ns > 0);
+    // Two bursts that keep the ways busy; whether 10 us or 9 s lie between is the same to the second.
     const auto bursts = [](const std::string& nanoseconds) {
         std::string text;
         for (int i = 0; i < 200; ++i) text += "0 0 R " + std::to_string(128 * i) + " 128\n";

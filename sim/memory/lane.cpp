@@ -298,7 +298,7 @@ Picoseconds Lane::leave_output(Picoseconds now, Slice& slice, int gpc, int secto
     const Picoseconds work = sectors * t_.output_sector;
     take_turn(slice.output_free, now, work);
     const Picoseconds on_way = t_.gpc_way[static_cast<std::size_t>(sectors)];
-    const Picoseconds leaves = slice.gpc_ways.leave(now, slice.output_free, gpc, on_way);
+    const Picoseconds leaves = slice.gpc_ways.leave(slice.output_free, gpc, on_way);
     if (t_.late_jitters > 0) slice.output_wait.add(leaves - work - now);
     return leaves;
 }

@@ -64,7 +64,7 @@ public:
     // When DRAM is through with all that it has been given so far.
     Picoseconds drained() const;
 
-    // Answers for a GPC since they were last cleared, in order of departure.
+    // Answers for a GPC since they were last cleared.
     std::vector<Answer>& answers(int gpc) { return answers_[static_cast<std::size_t>(gpc)]; }
     // Of all GPCs: hands them over for as many empty lists.
     void swap_answers(std::vector<std::vector<Answer>>& empty) { answers_.swap(empty); }

@@ -27,7 +27,8 @@ struct Wanted {
     double fill, fabric, hit_rate, time;
 };
 
-// What three times four seeds reach at worst, and a fifth or a point more.
+// What three times four seeds reach at worst, and a fifth or a point more; the fabric of the first row and
+// the times of the next two are what one draw has since GPCs have a way from each slice, and a little more.
 const std::vector<Wanted> kWanted{
     {"grid", "group_m:8", "8192", 1.9, 7.8, 1.2, 1.5},
     {"grid", "serpentine_m:12", "8192", 5.2, 7.7, 2.3, 1.5},

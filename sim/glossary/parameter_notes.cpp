@@ -68,7 +68,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"l2.queue", "a slice takes requests while less than l2.queue lines wait at its output", "",
      "MemoryTiming::queue, in Lane::on_request"},
     {"l2.gpc_queue", "a slice takes requests while less than l2.gpc_queue lines wait for its ways into the GPCs", "",
-     "GpcWays::hold_more_than, in Lane::is_full"},
+     "GpcWays::hold_more_than, in Lane::holds_too_much"},
     {"l2.far_lines", "a slice takes requests for far lines while less than l2.far_lines are on their way to it over the fabric", "",
      "Lane::is_shut"},
     {"l2.far_in_order", "true: a far line that hits waits for the one that the SM's load engine asked the slice for before, if that is under way", "",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One GPC: its SMs, the CTAs on them and, unless each slice's way into it is what limits (bandwidth.gpc_way),
-// the port through which all their data comes. GPCs meet
-// only in the L2 and in the dispatcher, so they run in parallel.
+// the port through which all their data comes. GPCs meet only in the L2 and in the dispatcher, so they run in
+// parallel.
 //
 // A CTA is a loop of steps over a ring of S stages. Step k waits until all lines of its boxes have landed,
 // then computes.

@@ -26,6 +26,7 @@
 #include "memory/timing.hpp"
 #include "oracle/naive_dram.hpp"
 #include "oracle/naive_set.hpp"
+#include "oracle/naive_ways.hpp"
 
 namespace l2lens::test {
 
@@ -118,8 +119,8 @@ private:
         bool looks_again = false;
         Picoseconds tag_free = 0;
         Picoseconds output_free = 0;
-        double output_wait = 0;               // lately, in the mean
-        std::map<int, Picoseconds> way_free;  // by GPC
+        double output_wait = 0;  // lately, in the mean
+        NaiveWays ways;
         Picoseconds link_free = 0;
         NaiveDram::Channel dram;
         int far_lines = 0;
@@ -210,35 +211,6 @@ private:
         return false;
     }
 
-    // So much work waits for its ways into the GPCs.
-    static Picoseconds held_at(const Slice& slice, Picoseconds now) {
-        Picoseconds held = 0;
-        for (const auto& [gpc, free] : slice.way_free)
-            if (free > now) held += free - now;
-        return held;
-    }
-    // The first picosecond, found by halving, at which that is no more than there is room for.
-    Picoseconds ways_have_room_at(const Slice& slice) const {
-        const int lines = machine_.l2.gpc_queue_lines;
-        if (lines == 0 || on_way(4) == 0) return 0;
-        const Picoseconds room = lines * on_way(4);
-        Picoseconds early = 0, late = 1;
-        while (held_at(slice, late) > room) late *= 2;
-        while (early < late) {
-            const Picoseconds middle = (early + late) / 2;
-            if (held_at(slice, middle) > room)
-                early = middle + 1;
-            else
-                late = middle;
-        }
-        return early;
-    }
-    Picoseconds on_way(int sectors) const {
-        const double rate = machine_.bandwidth.gpc_way_bytes_per_ns;
-        if (rate == 0) return 0;
-        return static_cast<Picoseconds>((sectors * 32 + machine_.bandwidth.answer_overhead_bytes) *
-                                        (1000 / rate));
-    }
     // From when on less data waits at its output and for its ways, and fewer requests for its tags, than it
     // can take.
     Picoseconds has_room_at(const Slice& slice) const {
@@ -246,7 +218,7 @@ private:
         const Picoseconds requests = Picoseconds{machine_.l2.tag_queue_requests} * t_.tag;
         const Picoseconds by_data = data > 0 ? slice.output_free - data : 0;
         const Picoseconds by_requests = requests > 0 ? slice.tag_free - requests : 0;
-        return std::max({by_data, by_requests, ways_have_room_at(slice)});
+        return std::max({by_data, by_requests, slice.ways.have_room_at(machine_)});
     }
     bool is_far(const Request& request) { return &home_slice(request.line) != &own_slice(request); }
     // What is far waits for one of the far lines to arrive, what is near does not.
@@ -506,9 +478,7 @@ private:
     Picoseconds leave_output(Slice& slice, Picoseconds now, const Entry& entry) {
         const int sectors = size(entry.request.sectors);
         serve(slice.output_free, now, sectors * t_.output_sector);
-        Picoseconds& way_free = slice.way_free[entry.request.gpc];
-        const Picoseconds leaves = std::max(slice.output_free, way_free);
-        way_free = leaves + on_way(sectors);
+        const Picoseconds leaves = slice.ways.leave(machine_, slice.output_free, entry.request.gpc, sectors);
         const auto waited = static_cast<double>(leaves - sectors * t_.output_sector - now);
         if (late_jitters_ > 0) slice.output_wait += (waited - slice.output_wait) / 256;
         return leaves;

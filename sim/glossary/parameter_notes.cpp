@@ -197,6 +197,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"launch.persistent_gap", "next tile = end of the last + launch.persistent_gap", "",
      "Dispatcher (modes static and dynamic)"},
     {"launch.stagger", "start of launch id i of the first wave = i * launch.stagger", "", "Dispatcher::first_wave"},
+    {"launch.rotates", "true: GPC g comes (g - first) mod GPCs after the first, which is drawn by the seed", "", "FirstWave"},
     {"launch.round_robin", "true: partition of a CTA = its launch id mod topology.partitions",
      "workgroups are dealt to the XCDs in turn (AMD)", "Dispatcher::next_cluster (mode grid)"},
     {"launch.persistent_jitter", "exit = end of the epilogue + uniform(0, launch.persistent_jitter)", "",

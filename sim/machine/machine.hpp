@@ -191,6 +191,7 @@ struct Machine {
         double start_jitter_ns = 0;       // uniform, of the CTAs that follow in a GPC at once, on cta_gap_ns
         double interval_ns = 0;           // between starts on a GPC, of CTAs of a grid that follow others
         double end_fences = 0;            // of each SM that ran a CTA, as a launch ends (schedule/fences.hpp)
+        bool rotates = false;             // each launch begins on another GPC (schedule/first_wave.hpp)
         bool round_robin = false;         // launch id mod partitions is the partition a CTA runs in
     } launch;
 

@@ -10,22 +10,10 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "schedule/first_wave.hpp"
 
 namespace l2lens {
 namespace {
-
-// How many SMs the first wave takes before all others of their GPC, to which it comes back in its turn: a
-// unit apart to the hardware (H200: SMs 124 to 131, traces/h200/topology.csv).
-int sms_apart(const Machine& machine) {
-    std::vector<int> gpc_of_position(machine.sms.size());
-    for (const Sm& sm : machine.sms)
-        gpc_of_position[static_cast<std::size_t>(sm.first_wave_position)] = sm.gpc;
-    const auto others = std::find_if(gpc_of_position.begin(), gpc_of_position.end(),
-                                     [&](int gpc) { return gpc != gpc_of_position.front(); });
-    const bool comes_back =
-        std::find(others, gpc_of_position.end(), gpc_of_position.front()) != gpc_of_position.end();
-    return comes_back ? static_cast<int>(others - gpc_of_position.begin()) : 0;
-}
 
 // 2^64 over the golden ratio, as splitmix64 steps: neighbouring seeds differ in all bits.
 constexpr std::uint64_t kSpreadsSeeds = 0x9E3779B97F4A7C15ull;
@@ -81,15 +69,11 @@ void Dispatcher::form_gangs(const Machine& machine) {
         gang.push_back(static_cast<std::int32_t>(sm));
         if (static_cast<int>(gang.size()) == cluster_) gangs_.push_back(std::exchange(gang, {}));
     }
-    // CTAs fill one GPC after the other, clusters go by SM ids; both begin with the SMs that are apart.
-    const int apart = sms_apart(machine);
-    const auto position = [&](const Gang& gang) {
-        const std::int32_t first = gang.front();
-        const int in_first_wave = machine.sms[static_cast<std::size_t>(first)].first_wave_position;
-        return cluster_ == 1 || in_first_wave < apart ? in_first_wave : apart + first;
+    const FirstWave first_wave(machine, seed_);
+    const auto turn = [&](const Gang& gang) {
+        return cluster_ == 1 ? first_wave.of_cta(gang.front()) : first_wave.of_cluster(gang.front());
     };
-    std::sort(gangs_.begin(), gangs_.end(),
-              [&](const Gang& a, const Gang& b) { return position(a) < position(b); });
+    std::sort(gangs_.begin(), gangs_.end(), [&](const Gang& a, const Gang& b) { return turn(a) < turn(b); });
     for (std::size_t gang = 0; gang < gangs_.size(); ++gang) {
         for (std::int32_t sm : gangs_[gang])
             gang_of_sm_[static_cast<std::size_t>(sm)] = static_cast<std::int32_t>(gang);

@@ -11,8 +11,7 @@
 // Where the hardware deals CTAs to the partitions in turn (launch.round_robin), a free place takes the next
 // launch of its own partition.
 // A cluster is launched as one: its CTAs sit on neighbouring SMs of a GPC, start together, and their place is
-// free when the last of them has left. The first wave's clusters go by SM ids, from one GPC to the next
-// (traces/h200/cluster_schedules.csv).
+// free when the last of them has left. Which SM comes when is in first_wave.hpp.
 #pragma once
 
 #include <cstdint>

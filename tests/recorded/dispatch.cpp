@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -136,13 +137,20 @@ std::vector<int> first_wave(const Stays& stays, const Machine& machine) {
     return sms;
 }
 
-std::vector<int> first_wave_of_model(const Machine& machine, Mode mode) {
+std::vector<int> first_wave_of_model(const Machine& machine, Mode mode, int cluster = 1,
+                                     std::uint64_t seed = 0) {
     std::vector<std::int32_t> ids(machine.sms.size());
     std::iota(ids.begin(), ids.end(), 0);
-    Dispatcher dispatcher(machine, ids, mode, 1, 1);
-    std::vector<int> sms;
-    for (const Start& start : dispatcher.first_wave()) sms.push_back(start.slot);
+    Dispatcher dispatcher(machine, ids, mode, 1, cluster, seed);
+    std::vector<int> sms(ids.size());
+    for (const Start& start : dispatcher.first_wave()) sms[static_cast<std::size_t>(start.tile)] = start.slot;
     return sms;
+}
+
+// Which of the SMs that come first in any launch is the first of them differs, too.
+void forget_order_of_first(std::vector<int>& sms) {
+    constexpr int kApart = 8;
+    std::sort(sms.begin(), sms.begin() + kApart);
 }
 
 // The share of SMs that follow one of their GPC.
@@ -219,9 +227,49 @@ TEST_CASE("A dynamic first wave draws its tiles GPC by GPC in turn, with one SM 
         CHECK(same_gpc(model, machine) == Approx(same_gpc(recorded, machine)).margin(0.22));
         CHECK(first_of_tpc_first(model) == Approx(first_of_tpc_first(recorded)).margin(0.15));
     }
-    // Launched, they fill one GPC after the other.
-    const auto launched = first_wave(recorded_stays("triton_schedules.csv", "group_m:8_static"), machine);
-    CHECK(same_gpc(first_wave_of_model(machine, Mode::Static), machine) == same_gpc(launched, machine));
+}
+
+TEST_CASE("Each launch begins on another GPC and goes on in a ring, clusters from SM to SM") {
+    const Machine machine = load_machine("h200");
+    struct Recorded {
+        const char *file, *run;
+        int cluster = 1;
+    };
+    const std::vector<Recorded> launches{{"gemm_schedules.csv", "group_m:8_static"},
+                                         {"gemm_schedules.csv", "group_m:8_grid"},
+                                         {"gemm_schedules_128x128.csv", "group_m:8_grid"},
+                                         {"gemm_schedules_6144x9216.csv", "group_n:16_grid"},
+                                         {"gemm_schedules_64x128.csv", "group_n:16_static"},
+                                         {"gemm_schedules_64x128.csv", "hilbert_static"},
+                                         {"gemm_schedules_k1024.csv", "group_m:8_static"},
+                                         {"gemm_schedules_k16384.csv", "group_m:8_static"},
+                                         {"triton_schedules.csv", "group_m:8_grid"},
+                                         {"triton_schedules.csv", "row_major_grid"},
+                                         {"triton_schedules.csv", "group_m:8_static"},
+                                         {"triton_schedules_128x256.csv", "group_m:8_grid"},
+                                         {"triton_schedules_128x256.csv", "group_m:8_static"},
+                                         {"triton_schedules_hilbert.csv", "hilbert_grid"},
+                                         {"triton_schedules_k16384.csv", "row_major_grid"},
+                                         {"attention_schedules.csv", "row_major_grid"},
+                                         {"cluster_schedules.csv", "1x2_static", 2},
+                                         {"cluster_schedules.csv", "1x2_grid", 2},
+                                         {"cluster_schedules.csv", "2x1_static", 2},
+                                         {"cluster_schedules.csv", "2x1_grid", 2}};
+    std::set<std::uint64_t> seen;
+    for (const auto& [file, run, cluster] : launches) {
+        INFO(file << ' ' << run);
+        auto recorded = first_wave(recorded_stays(file, run), machine);
+        forget_order_of_first(recorded);
+        std::set<std::uint64_t> alike;  // a seed for each GPC
+        for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(machine.gpcs); ++seed) {
+            auto model = first_wave_of_model(machine, Mode::Static, cluster, seed);
+            forget_order_of_first(model);
+            if (model == recorded) alike.insert(seed);
+        }
+        CHECK(alike.size() == 1);
+        seen.merge(alike);
+    }
+    CHECK(std::ssize(seen) >= machine.gpcs - 1);  // nearly all of them
 }
 
 TEST_CASE("From a CTA's end to the next one's first instruction it takes what Triton's CTAs took") {

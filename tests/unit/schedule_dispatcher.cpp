@@ -56,7 +56,8 @@ Machine with_rounds(double exit_jitter_ns) {
 }  // namespace
 
 TEST_CASE("The first wave fills the SMs in the machine's order, a stagger apart") {
-    const Machine machine = load_machine("h200");
+    Machine machine = load_machine("h200");
+    machine.launch.rotates = false;
     const auto ids = launches(500);
     Dispatcher dispatcher(machine, ids, Mode::Grid, 1, kAlone);
     const auto starts = dispatcher.first_wave();
@@ -85,7 +86,8 @@ TEST_CASE("Where CTAs are dealt to dies in turn, a dynamic first wave draws its 
 }
 
 TEST_CASE("Launch-consecutive CTAs of the first wave fill one GPC after another") {
-    const Machine machine = load_machine("h200");
+    Machine machine = load_machine("h200");
+    machine.launch.rotates = false;
     const auto ids = launches(132);
     Dispatcher dispatcher(machine, ids, Mode::Grid, 1, kAlone);
     std::vector<std::pair<int, int>> runs;  // GPC, CTAs that follow each other there

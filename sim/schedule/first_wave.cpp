@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/first_wave.hpp"
+
+#include <algorithm>
+
+#include "machine/topology.hpp"
+
+namespace l2lens {
+namespace {
+
+// How many SMs the first wave takes before all others of their GPC, to which it comes back in its turn
+// (H200: traces/h200/topology.csv).
+int sms_apart(const Machine& machine) {
+    std::vector<int> gpc_of_position(machine.sms.size());
+    for (const Sm& sm : machine.sms)
+        gpc_of_position[static_cast<std::size_t>(sm.first_wave_position)] = sm.gpc;
+    const auto others = std::find_if(gpc_of_position.begin(), gpc_of_position.end(),
+                                     [&](int gpc) { return gpc != gpc_of_position.front(); });
+    const bool comes_back =
+        std::find(others, gpc_of_position.end(), gpc_of_position.front()) != gpc_of_position.end();
+    return comes_back ? static_cast<int>(others - gpc_of_position.begin()) : 0;
+}
+
+// In [0, 1): the bits of `seed` the other way round (van der Corput's sequence).
+double evenly_spread(std::uint64_t seed) {
+    double value = 0;
+    for (double half = 0.5; seed > 0; seed >>= 1, half /= 2)
+        if ((seed & 1) != 0) value += half;
+    return value;
+}
+
+}  // namespace
+
+FirstWave::FirstWave(const Machine& machine, std::uint64_t seed)
+    : machine_(machine),
+      apart_(sms_apart(machine)),
+      turn_of_gpc_(static_cast<std::size_t>(machine.gpcs), 0),
+      number_(numbers_in_gpcs(machine)) {
+    if (!machine.launch.rotates) return;
+    const int first = static_cast<int>(evenly_spread(seed) * machine.gpcs);
+    for (int gpc = 0; gpc < machine.gpcs; ++gpc)
+        turn_of_gpc_[static_cast<std::size_t>(gpc)] = (gpc - first + machine.gpcs) % machine.gpcs;
+}
+
+FirstWave::Turn FirstWave::of_cta(std::int32_t id) const {
+    const Sm& sm = machine_.sms[static_cast<std::size_t>(id)];
+    if (sm.first_wave_position < apart_) return {0, 0, 0, sm.first_wave_position};
+    return {1, 0, turn_of_gpc_[static_cast<std::size_t>(sm.gpc)], sm.first_wave_position};
+}
+
+FirstWave::Turn FirstWave::of_cluster(std::int32_t id) const {
+    Turn turn = of_cta(id);
+    if (turn.apart == 0) return turn;
+    turn.place = id;
+    if (machine_.launch.rotates) turn.round = number_[static_cast<std::size_t>(id)];
+    return turn;
+}
+
+}  // namespace l2lens

@@ -15,8 +15,8 @@ namespace l2lens {
 
 class FirstWave {
 public:
-    // A seed stands for a launch: 0, 1, 2 and 3 of a GPU of eight GPCs begin on GPC 0, 4, 2 and 6, so that
-    // the means over few of them are means over GPCs.
+    // A seed stands for a launch: the seeds 0 to 7 of a GPU of eight GPCs begin on GPC 3, 7, 5, 1, 4, 0, 6
+    // and 2, so that means over few of them are means over GPCs.
     FirstWave(const Machine& machine, std::uint64_t seed);
 
     // The smaller, the sooner; of two SMs never the same.

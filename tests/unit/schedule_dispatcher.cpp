@@ -332,8 +332,33 @@ TEST_CASE("Fewer CTAs than SMs leave the last SMs of the order idle") {
     }
 }
 
-TEST_CASE("The first wave's clusters go by SM ids, after the SMs that are apart") {
+TEST_CASE("Where launches rotate, eight seeds begin on as many GPCs, after the SMs that are apart") {
     const Machine machine = load_machine("h200");
+    REQUIRE(machine.launch.rotates);
+    const auto ids = launches(132);
+    std::set<int> first_gpcs;
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        const auto starts = Dispatcher(machine, ids, Mode::Static, 1, kAlone, seed).first_wave();
+        REQUIRE(starts.size() == 132);
+        std::set<std::int32_t> sms;
+        std::vector<int> gpcs;  // behind those that are apart, each once
+        for (std::size_t i = 0; i < starts.size(); ++i) {
+            sms.insert(starts[i].slot);
+            CHECK((starts[i].slot >= 124) == (i < 8));
+            const int gpc = machine.sms[static_cast<std::size_t>(starts[i].slot)].gpc;
+            if (i >= 8 && (gpcs.empty() || gpcs.back() != gpc)) gpcs.push_back(gpc);
+        }
+        CHECK(sms.size() == 132);
+        REQUIRE(gpcs.size() == 8);
+        for (std::size_t i = 1; i < gpcs.size(); ++i) CHECK(gpcs[i] == (gpcs[i - 1] + 1) % 8);
+        first_gpcs.insert(gpcs.front());
+    }
+    CHECK(first_gpcs.size() == 8);
+}
+
+TEST_CASE("The first wave's clusters go by SM ids, after the SMs that are apart") {
+    Machine machine = load_machine("h200");
+    machine.launch.rotates = false;
     const auto ids = launches(132);
     Dispatcher dispatcher(machine, ids, Mode::Grid, 1, 2);
     const auto starts = dispatcher.first_wave();

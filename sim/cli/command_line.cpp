@@ -150,7 +150,8 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
         ->group(group);
     app->add_flag("--quiet,-q", common.quiet, "No progress and no notes on stderr")->group(group);
     app->add_option("--color", common.color, "auto, always or never")->capture_default_str()->group(group);
-    app->add_option("--seed", common.seed, "Seed of all random numbers, and of where the memory lies")
+    app->add_option("--seed", common.seed,
+                    "Seed of all random numbers, where the memory lies, which GPC is first")
         ->capture_default_str()
         ->group(group);
     app->add_option("--threads", common.threads,

@@ -148,7 +148,7 @@ void add_predict_command(CLI::App& root, Invocation& invocation, Commands& comma
     app->add_option("--sample", arguments->sample, "Share of the slices to simulate: auto, 1 or 1/N")
         ->capture_default_str();
     app->add_option("--seeds", arguments->seeds,
-                    "Independent runs to average; by lines, each in another place of the memory")
+                    "Independent runs to average: other GPCs first, by lines other places in memory")
         ->capture_default_str();
     app->add_option("--l2", arguments->l2, "L2 at the start: cold or warm")->capture_default_str();
     app->add_option("--sms", arguments->sms, "Launch on this many SMs only")->option_text("N");

@@ -319,7 +319,7 @@ void add_validate_command(CLI::App& root, Invocation& invocation, Commands& comm
     app->add_option("--sample", arguments->sample, "Share of the slices to simulate: auto, 1 or 1/N")
         ->capture_default_str();
     app->add_option("--seeds", arguments->seeds,
-                    "Independent runs to average; by lines, each in another place of the memory")
+                    "Independent runs to average: other GPCs first, by lines other places in memory")
         ->capture_default_str();
     app->footer(
         "Exit code 1 when a counter is outside its tolerance.\n\nExamples:\n"

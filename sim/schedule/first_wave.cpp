@@ -9,17 +9,20 @@
 namespace l2lens {
 namespace {
 
-// How many SMs the first wave takes before all others of their GPC, to which it comes back in its turn
-// (H200: traces/h200/topology.csv).
+// How many SMs the first wave takes before the lowest of their GPC, with which that GPC's turn begins (H200:
+// traces/h200/topology.csv).
 int sms_apart(const Machine& machine) {
-    std::vector<int> gpc_of_position(machine.sms.size());
-    for (const Sm& sm : machine.sms)
-        gpc_of_position[static_cast<std::size_t>(sm.first_wave_position)] = sm.gpc;
-    const auto others = std::find_if(gpc_of_position.begin(), gpc_of_position.end(),
-                                     [&](int gpc) { return gpc != gpc_of_position.front(); });
-    const bool comes_back =
-        std::find(others, gpc_of_position.end(), gpc_of_position.front()) != gpc_of_position.end();
-    return comes_back ? static_cast<int>(others - gpc_of_position.begin()) : 0;
+    std::vector<int> by_position(machine.sms.size());
+    for (std::size_t id = 0; id < machine.sms.size(); ++id)
+        by_position[static_cast<std::size_t>(machine.sms[id].first_wave_position)] = static_cast<int>(id);
+    const auto gpc_of = [&](int id) { return machine.sms[static_cast<std::size_t>(id)].gpc; };
+    const int gpc = gpc_of(by_position.front());
+    const auto lowest =
+        std::find_if(machine.sms.begin(), machine.sms.end(), [&](const Sm& sm) { return sm.gpc == gpc; });
+    const auto turn = std::find_if(by_position.begin(), by_position.end(), [&](int id) {
+        return gpc_of(id) != gpc || id == lowest - machine.sms.begin();
+    });
+    return turn == by_position.end() ? 0 : static_cast<int>(turn - by_position.begin());
 }
 
 // Where the first seed is. Behind the SMs that are apart GPC 0 would be a late one: launches that begin there

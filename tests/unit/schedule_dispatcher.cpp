@@ -356,6 +356,25 @@ TEST_CASE("Where launches rotate, eight seeds begin on as many GPCs, after the S
     CHECK(first_gpcs.size() == 8);
 }
 
+TEST_CASE("Whichever recorded launch a machine's first wave is of, its launches are the same") {
+    const Machine machine = load_machine("h200");
+    const auto ids = launches(132);
+    const auto slots = [&](const Machine& on, std::uint64_t seed) {
+        std::vector<std::int32_t> all;
+        for (const Start& start : Dispatcher(on, ids, Mode::Static, 1, kAlone, seed).first_wave())
+            all.push_back(start.slot);
+        return all;
+    };
+    for (std::uint64_t other = 0; other < 8; ++other) {
+        INFO("the machine file has the launch of seed " << other);
+        Machine recorded = machine;
+        const auto launch = slots(machine, other);
+        for (std::size_t i = 0; i < launch.size(); ++i)
+            recorded.sms[static_cast<std::size_t>(launch[i])].first_wave_position = static_cast<int>(i);
+        for (std::uint64_t seed = 0; seed < 8; ++seed) CHECK(slots(recorded, seed) == slots(machine, seed));
+    }
+}
+
 TEST_CASE("The first wave's clusters go by SM ids, after the SMs that are apart") {
     Machine machine = load_machine("h200");
     machine.launch.rotates = false;

@@ -20,7 +20,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "place_sms: who shares a coalescer and a port"},
     {"topology.partition_of_gpc", "partition of an SM = that of its GPC", "",
      "MemoryModel::partition_of_gpc: where a request is looked up first"},
-    {"topology.first_wave", "launch id i of the first wave -> SM topology.first_wave[i]", "",
+    {"topology.first_wave", "launch id i of the first wave -> SM topology.first_wave[i], in a launch that begins as the recorded one did", "",
      "Dispatcher::form_gangs"},
 
     {"sm.shared_memory", "CTAs by shared memory = sm.shared_memory / (bytes of a CTA + sm.shared_memory_reserved)",

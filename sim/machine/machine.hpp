@@ -30,7 +30,7 @@ struct Sm {
     int gpc = 0;
     int cpc = 0;  // of its GPC: whose turn it is when a slice is full
     int partition = 0;
-    int first_wave_position = 0;  // the launch id this SM gets in the first wave at one CTA per SM
+    int first_wave_position = 0;  // the launch id this SM gets at one CTA per SM, in the recorded launch
 };
 
 struct Machine {

@@ -25,12 +25,13 @@ int sms_apart(const Machine& machine) {
     return turn == by_position.end() ? 0 : static_cast<int>(turn - by_position.begin());
 }
 
-// Where the first seed is. Behind the SMs that are apart GPC 0 would be a late one: launches that begin there
-// have whole rows of 16 tiles on a GPC and merge more than any other (of what Triton's loops ask for 0.52 in
-// the mean where the seven others merge 0.45 to 0.49; tests/recorded/rounds.cpp), and are one of eight.
+// Where the first seed is. GPC 0, whose SMs those apart are, would be no typical beginning: its 16 SMs then
+// come together, so that GPCs have whole rows of 16 tiles. Of what Triton's loops ask for such a launch
+// merges 0.52, those that begin on the seven other GPCs 0.45 to 0.49 (tests/recorded/rounds.cpp, counted
+// 0.45).
 constexpr double kTypical = 0.375;
 
-// In [0, 1): the bits of `seed` the other way round (van der Corput's sequence).
+// In [0, 1), from kTypical on: the bits of `seed` the other way round (van der Corput's sequence).
 double evenly_spread(std::uint64_t seed) {
     double value = kTypical;
     for (double half = 0.5; seed > 0; seed >>= 1, half /= 2)

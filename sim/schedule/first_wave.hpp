@@ -21,7 +21,10 @@ public:
 
     // The smaller, the sooner; of two SMs never the same.
     struct Turn {
-        int apart, round, gpc, place;
+        int apart;  // 0: one of those that come first in any launch
+        int round;  // of clusters, one for each GPC
+        int gpc;    // its place in the ring
+        int place;
         friend auto operator<=>(const Turn&, const Turn&) = default;
     };
     Turn of_cta(std::int32_t sm) const;

@@ -269,7 +269,8 @@ TEST_CASE("Each launch begins on another GPC and goes on in a ring, clusters fro
         CHECK(alike.size() == 1);
         seen.merge(alike);
     }
-    CHECK(std::ssize(seen) >= machine.gpcs - 1);  // nearly all of them
+    // One of schedules.csv, of several CTAs an SM, begins on the eighth.
+    CHECK(std::ssize(seen) >= machine.gpcs - 1);
 }
 
 TEST_CASE("From a CTA's end to the next one's first instruction it takes what Triton's CTAs took") {

@@ -75,7 +75,9 @@ __device__ void stream(const Job& job, int role, char* pieces, Shared* shared) {
     const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(pieces));
     CopyRing ring(barriers, job.streams.in_flight);
     const char* region = job.buffer + job.streams.first_byte + (role - 1) * job.streams.bytes_each;
-    const auto count = static_cast<unsigned>(job.streams.bytes_each / kPieceBytes);
+    const bool small = role >= job.participants - job.streams.small;
+    const std::int64_t walked = small ? job.streams.small_bytes : job.streams.bytes_each;
+    const auto count = static_cast<unsigned>(walked / kPieceBytes);
     unsigned next = 0;
     const auto start_next = [&](int slot, std::uint32_t barrier) {
         probe::start_bulk_copy(to + static_cast<std::uint32_t>(slot) * kPieceBytes,

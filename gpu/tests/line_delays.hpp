@@ -24,6 +24,8 @@ struct Streams {
     std::int64_t first_byte = 0;
     std::int64_t bytes_each = 0;  // of each participant, one region after another
     int in_flight = 0;            // copies; 0: nobody streams
+    int small = 0;                // the last so many participants walk no more than
+    std::int64_t small_bytes = 0;
 };
 
 struct LineDelays {

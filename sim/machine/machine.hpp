@@ -73,10 +73,11 @@ struct Machine {
         int far_queue_requests = 0;     // likewise of lines whose home is another partition
         // Unanswered, or waiting in front of it first come, first served; the next ones wait by CPC.
         int input_queue_requests = 0;
-        int queue_lines = 0;         // waiting at a slice's output; 0: no limit
-        int gpc_queue_lines = 0;     // waiting for its ways into the GPCs; 0: no limit
-        int far_lines = 0;           // on their way to a slice over the fabric; 0: no limit
-        bool far_in_order = false;   // a load engine gets far lines in the order in which it asks a slice
+        int queue_lines = 0;           // waiting at a slice's output; 0: no limit
+        int gpc_queue_lines = 0;       // waiting for its ways into the GPCs; 0: no limit
+        int far_lines = 0;             // on their way to a slice over the fabric; 0: no limit
+        bool far_in_order = false;     // a load engine gets far lines in the order in which it asks a slice
+        bool misses_in_order = false;  // a home fetches what is missing first come, first served
         bool replies_apart = false;  // what leaves for the other partition does not pass the SMs' output port
         int fetch_bytes = 0;         // a miss of a plain load fills this much around it: 32, 64 or 128
         int tensor_fetch_bytes =
@@ -151,7 +152,6 @@ struct Machine {
         // When DRAM is busy for the share l of the time that mean is longer by
         // dram_queue * l * l / (1 - dram_load * l). It runs while a line stands in line at its slice's DRAM.
         double dram_queue_ns = 0;
-        double dram_queue_far_ns = 0;  // the same for requests over the fabric
         double dram_load = 0;
         double dram_spread_ns = 0;      // beyond it waits spread by the root of this * their mean; 0: never
         double dram_refresh_ns = 0;     // how long a refresh takes, for the rest of which its lines wait

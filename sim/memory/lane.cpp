@@ -26,7 +26,7 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
     for (int p = 0; p < machine.partitions; ++p) {
         const auto entrance = [&](bool far) {
             const int room = far ? machine.l2.far_queue_requests : machine.l2.lookup_queue_requests;
-            return Entrance{LookupQueue<Action>(room), far};
+            return Entrance{LookupQueue<Waiting>(room), far};
         };
         slices_.push_back(Slice{SectorCache(model.map.sets(), machine.l2.ways, machine.l2.dirty_ways),
                                 Coalescer(requesters),
@@ -108,7 +108,7 @@ void Lane::prefetch(const Action& action) const {
 void Lane::prefetch_first(const Slice& slice) const {
     for (const Entrance& entrance : slice.entrances)
         for (std::size_t i = 0; i < std::min(entrance.lookups.size(), kLookupsSoon); ++i)
-            slice.cache.prefetch(entrance.lookups.at(i).access.set);
+            slice.cache.prefetch(entrance.lookups.at(i).request.access.set);
 }
 
 void Lane::reset_events() {
@@ -179,8 +179,8 @@ void Lane::serve_next(Picoseconds now, Slice& slice) {
         slice.next_entrance ^= 1u;
         if (entrance.lookups.empty() || is_full(slice, entrance, now)) continue;
         if (entrance.lookups.size() > kLookupsSoon)
-            slice.cache.prefetch(entrance.lookups.at(kLookupsSoon).access.set);
-        return serve(now, entrance.lookups.pop());
+            slice.cache.prefetch(entrance.lookups.at(kLookupsSoon).request.access.set);
+        return serve(now, entrance.lookups.pop().request);
     }
 }
 
@@ -190,7 +190,7 @@ void Lane::let_in(Picoseconds now, Entrance& entrance, Action request) {
     if (entrance.lookups.empty() && !is_full(slices_[request.partition], entrance, now)) {
         serve(now, request);
     } else {
-        entrance.lookups.push(request);
+        entrance.lookups.push({request, now});
     }
 }
 
@@ -251,7 +251,8 @@ void Lane::on_read(Picoseconds now, const LineAccess& request, int partition, st
     line.valid |= missing;
     last_level_had_ = 0;
     if (is_home(request.line, partition)) {
-        const Arrival fetched = fetch_sectors(slice, request.line, looked_up + t_.miss, missing, false);
+        const Arrival fetched =
+            fetch_sectors(slice, request.line, looked_up + t_.miss, missing, wait_for_older(slice, now));
         line.arrives(fetched.ready, fetched.settled);
         slice.coalescer.entry(entry).arrives(line.ready, line.settled());
         answer_at(line.ready, partition, entry);
@@ -337,11 +338,12 @@ void Lane::on_home_lookup(Picoseconds now, const Action& action) {
     const auto missed = static_cast<std::uint64_t>(count(missing));
     events_[Event::FabricReadHits] += static_cast<std::uint64_t>(sectors) - missed;
     events_[Event::FabricReadMisses] += missed;
+    home.far_misses.add(missed != 0);
     const SectorMask valid = line.valid;
     last_level_had_ = 0;
     Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
     if (missing != 0) {
-        const Arrival fetched = fetch_sectors(home, access.line, looked_up + t_.miss, missing, true);
+        const Arrival fetched = fetch_sectors(home, access.line, looked_up + t_.miss, missing, 0);
         line.valid |= missing;
         line.arrives(fetched.ready, fetched.settled);
         ready = fetched.ready;
@@ -430,7 +432,8 @@ Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access,
     const auto fetched = static_cast<SectorMask>(adds ? access.sectors & ~line.valid : 0);
     last_level_had_ = 0;
     if (fetched != 0) {
-        const Arrival arrival = fetch_sectors(home, access.line, now + t_.miss, fetched, far);
+        const Arrival arrival =
+            fetch_sectors(home, access.line, now + t_.miss, fetched, far ? 0 : wait_for_older(home, now));
         line.arrives(arrival.ready, arrival.settled);
         events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] +=
             static_cast<std::uint64_t>(count(fetched));

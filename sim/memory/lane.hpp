@@ -21,9 +21,11 @@
 // does not queue behind data. Behind the output it takes the slice's way into its GPC (gpc_ways.hpp), where
 // it may wait, too. Both tag and data state change at the lookup: a line that is on its way is a hit, and its
 // requester waits for it. What an SM's load engine asks for of the other partition's lines it gets in that
-// order (l2.far_in_order). DRAM answers later the busier it has been, and serves first what comes over the
-// fabric; while it refreshes a line's bank, writes or pauses it does not answer. In a sampled run an answer
-// also says when its box has settled: when those of its lines are there that nobody simulates.
+// order (l2.far_in_order). What a home misses it fetches in the order in which it was asked for, on either
+// side (l2.misses_in_order): near lines wait as long as far ones do in front of their slice. DRAM answers
+// later the busier it has been; while it refreshes a line's bank, writes or pauses it does not answer. In a
+// sampled run an answer also says when its box has settled: when those of its lines are there that nobody
+// simulates.
 #pragma once
 
 #include <algorithm>
@@ -45,6 +47,7 @@
 #include "memory/memory_model.hpp"
 #include "memory/messages.hpp"
 #include "memory/recent_load.hpp"
+#include "memory/recent_share.hpp"
 #include "memory/recent_wait.hpp"
 #include "memory/sector_cache.hpp"
 #include "memory/timing.hpp"
@@ -100,9 +103,14 @@ private:
     };
     static_assert(sizeof(Action) == 24);
 
+    struct Waiting {
+        Action request;
+        Picoseconds since;
+    };
+
     // By which requests come from the coalescer into a slice.
     struct Entrance {
-        LookupQueue<Action> lookups;  // that the slice does not take yet
+        LookupQueue<Waiting> lookups;  // that the slice does not take yet
         bool far = false;
     };
 
@@ -123,6 +131,7 @@ private:
         WriteQueue writes{};
         DramTurns dram_turns{};
         RecentWait output_wait{};
+        RecentShare far_misses{};                   // of what other partitions look up here
         Picoseconds last_level_free = 0;            // its port to the cache in front of the memory
         int far_lines = 0;                          // on their way to it over the fabric
         int unanswered = 0;                         // requests that it has let in, but for merged ones
@@ -220,9 +229,11 @@ private:
                                SectorCache::Priority priority = SectorCache::Priority::Normal);
     Looked store(Picoseconds now, Slice& home, const LineAccess& access, bool far);
     void write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sectors);
-    // far: for another partition.
-    Arrival fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far);
-    Arrival read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors, bool far);
+    Picoseconds wait_for_older(const Slice& home, Picoseconds now) const;
+    // older: how long it waits for what others have asked for before.
+    Arrival fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors,
+                          Picoseconds older);
+    Arrival read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors, Picoseconds older);
     Picoseconds slowest_of_others(Slice& slice, const MemoryTiming::DramWait& wait, Picoseconds refreshed,
                                   std::uint64_t random);
     // What an observer is told (lane_steps.cpp).

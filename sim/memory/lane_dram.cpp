@@ -24,11 +24,24 @@ void Lane::write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sector
     slice.dram_turns.write(t_.turn, slice.dram_free, written, work);
 }
 
+// Who misses at home is served in the order in which it came. What is far waits in its own partition, until
+// less of it is on its way over the fabric, so what is near waits as long as the one that waits there first,
+// but only behind what is missing, too (traces/h200/sides.csv).
+Picoseconds Lane::wait_for_older(const Slice& home, Picoseconds now) const {
+    if (!model_.machine.l2.misses_in_order) return 0;
+    Picoseconds longest = 0;
+    for (const Slice& slice : slices_) {
+        const LookupQueue<Waiting>& far = slice.entrances.back().lookups;
+        if (&slice != &home && !far.empty()) longest = std::max(longest, now - far.at(0).since);
+    }
+    return static_cast<Picoseconds>(home.far_misses.share() * static_cast<double>(longest));
+}
+
 // What a slice misses: from the cache in front of the memory, if there is one, else from the memory. When
 // the last of it has arrived.
 Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors,
-                                  bool far) {
-    if (!last_level_) return read_dram(slice, line, from, count(sectors), far);
+                                  Picoseconds older) {
+    if (!last_level_) return read_dram(slice, line, from, count(sectors), older);
     const LastLevelCache::Found found = last_level_->read(line, sectors);
     last_level_had_ = found.sectors;
     events_[Event::LastLevelSectors] += static_cast<std::uint64_t>(count(sectors));
@@ -37,7 +50,7 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
     const Picoseconds had = slice.last_level_free + t_.last_level;
     Arrival arrival{std::max(had, found.line.ready), std::max(had, found.line.settled())};
     if (const auto missing = static_cast<SectorMask>(sectors & ~found.sectors); missing != 0) {
-        const Arrival read = read_dram(slice, line, slice.last_level_free, count(missing), far);
+        const Arrival read = read_dram(slice, line, slice.last_level_free, count(missing), older);
         arrival = {std::max(arrival.ready, read.ready), std::max(arrival.settled, read.settled)};
         found.line.valid |= missing;
         found.line.arrives(arrival.ready, arrival.settled);
@@ -47,19 +60,20 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
 
 // What a line waits for besides its turn it waits for meanwhile: its bank's queue and refresh are not the
 // slice's, and are over sooner than a long line before the slice.
-Lane::Arrival Lane::read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors, bool far) {
+Lane::Arrival Lane::read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors,
+                              Picoseconds older) {
     events_[Event::FillSectors] += static_cast<std::uint64_t>(sectors);
     const Picoseconds work = sectors * t_.dram_sector;
     const Picoseconds begins =
         take_turn(slice.dram_free, t_.pause.after(std::max(from, slice.dram_free)), work);
     const Picoseconds in_line = begins - from;
     const auto after_line = [&](Picoseconds wait) { return std::max<Picoseconds>(wait - in_line, 0); };
-    const MemoryTiming::DramWait wait = t_.wait(slice.dram_load.add(from, work), far);
+    const MemoryTiming::DramWait wait = t_.wait(slice.dram_load.add(from, work));
     const std::uint64_t drawn = random_.next();
     const Refresh::Waits refresh = t_.refresh.wait(from, line, drawn);
     const auto quantile = static_cast<double>(model_.exponential[drawn >> 52]);
     const auto queued = static_cast<Picoseconds>(wait.least_ps + wait.jitter_ps * quantile);
-    const Picoseconds ready = slice.dram_free + t_.dram + after_line(queued);
+    const Picoseconds ready = slice.dram_free + t_.dram + after_line(queued + older);
     const Picoseconds own =
         after_line(wait.behind(refresh.own)) + wait.behind(slice.dram_turns.rest(slice.dram_free));
     const Picoseconds others = after_line(wait.behind(refresh.others));

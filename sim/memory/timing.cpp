@@ -43,7 +43,6 @@ MemoryTiming MemoryTiming::of(const Machine& machine, double lines_per_simulated
     t.dram = from_ns(latency.dram_ns);
     t.dram_jitter_ps = latency.dram_jitter_ns * 1000.0;
     t.dram_queue_ps = latency.dram_queue_ns * 1000.0;
-    t.dram_queue_far_ps = latency.dram_queue_far_ns * 1000.0;
     t.dram_load = latency.dram_load;
     t.dram_backlog_ps = latency.dram_backlog_ns * 1000.0;
     t.refresh = Refresh(from_ns(latency.dram_refresh_ns), latency.dram_refresh_share,

@@ -32,14 +32,13 @@ struct MemoryTiming {
     Picoseconds miss;  // tag -> the request that leaves for home or DRAM
     Picoseconds fabric_request;
     Picoseconds fabric_reply;
-    Picoseconds dram;          // the constant part of its latency
-    double dram_jitter_ps;     // mean of the exponential part, of an idle DRAM
-    double dram_queue_ps;      // by which it grows the busier DRAM is
-    double dram_queue_far_ps;  // and for requests over the fabric, which DRAM serves first
-    double dram_load;          // how fast
-    double dram_spread_ps;     // longer waits deviate by the root of this times their mean
-    Refresh refresh;           // for whose rest lines wait, too
-    Picoseconds dram_write;    // of a line that is written back, to a DRAM that is wholly busy
+    Picoseconds dram;        // the constant part of its latency
+    double dram_jitter_ps;   // mean of the exponential part, of an idle DRAM
+    double dram_queue_ps;    // by which it grows the busier DRAM is
+    double dram_load;        // how fast
+    double dram_spread_ps;   // longer waits deviate by the root of this times their mean
+    Refresh refresh;         // for whose rest lines wait, too
+    Picoseconds dram_write;  // of a line that is written back, to a DRAM that is wholly busy
     DramPause pause;
     DramTurn turn;           // to what is written, for whose rest lines that are read wait
     double dram_backlog_ps;  // and for what has come there meanwhile, which grows as the queue does
@@ -67,11 +66,10 @@ struct MemoryTiming {
 
     // When DRAM was busy for `load` of the time lately. A queue at such a load makes whoever comes wait so in
     // the mean, and long waits, being sums of many, vary less than their mean (traces/h200/delays.csv).
-    DramWait wait(double load, bool far) const {
+    DramWait wait(double load) const {
         const double busy = std::min(load, 1.0);
         const double waiting = busy * busy / (1 - dram_load * busy);
-        const double in_queue = (far ? dram_queue_far_ps : dram_queue_ps) * waiting;
-        const double mean = dram_jitter_ps + in_queue;
+        const double mean = dram_jitter_ps + dram_queue_ps * waiting;
         const double backlog = dram_backlog_ps * waiting;
         if (mean <= dram_spread_ps) return {0, mean, backlog};
         const double jitter = std::sqrt(dram_spread_ps * mean);

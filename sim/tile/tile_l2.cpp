@@ -260,7 +260,7 @@ void TileL2::miss(Picoseconds looked_up, const Box& box, std::uint32_t partition
     events_[Event::TexReadPromoted] += fetched - missed;
     hold(box.region, partition, home, asked.lines);
     if (home == partition) {
-        ask_dram(looked_up + t_.miss, box, home, fetched, share, false);
+        ask_dram(looked_up + t_.miss, box, home, fetched, share);
     } else {
         ask_home(looked_up + t_.miss + t_.fabric_request, box, home, fetched, share);
     }
@@ -287,7 +287,7 @@ void TileL2::ask_home(Picoseconds at, const Box& box, std::uint32_t home, std::u
         events_[Event::FabricReadMisses] += fetched;
         events_[Event::FabricReadHits] += sectors - fetched;
         hold(box.region, home, home, asked.lines);
-        ask_dram(looked_up + t_.miss, box, home, fetched, not_there, true);
+        ask_dram(looked_up + t_.miss, box, home, fetched, not_there);
         part(box.region, home, home).far_at = looked_up;
     }
     reply(looked_up + t_.hit, box, home);
@@ -371,7 +371,7 @@ void TileL2::store(Picoseconds looked_up, const Box& box, std::uint32_t home, bo
         hold(box.region, home, home, written.lines);
         const std::uint32_t fetched = share_of(written.partial, share);
         if (fetched > 0) {
-            ask_dram(looked_up + t_.miss, box, home, fetched, share, far);
+            ask_dram(looked_up + t_.miss, box, home, fetched, share);
             events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] += fetched;
         } else if (looked_up >= there.last) {
             there.opens = there.last = looked_up;

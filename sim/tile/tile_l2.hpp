@@ -2,10 +2,9 @@
 // The L2 when a box is the unit: the same coalescers, partitions, fabric and DRAM as in memory/lane.hpp, with
 // a box's lines in place of a line. (But for what makes requests and data wait in front of others: requests
 // wait in front of the coalescer for busy tags, beyond l2.tag_queue, as turn_shares.hpp has it.
-// l2.far_queue, input_queue, queue, gpc_queue, far_lines and far_in_order are the line engine's alone, and so
-// is bandwidth.gpc_way: all data for a GPC takes one port here, bandwidth.gpc.)
-// Each partition holds, of a region, the lines homed on its own side and copies of the others, as one unit
-// each.
+// l2.far_queue, input_queue, queue, gpc_queue, far_lines, far_in_order and misses_in_order are the line
+// engine's alone, and so is bandwidth.gpc_way: all data for a GPC takes one port here, bandwidth.gpc.) Each
+// partition holds, of a region, the lines homed on its own side and copies of the others, as one unit each.
 //
 // A box's lines follow each other at a constant pace, and a box is met where its middle line is. What happens
 // to a share of its lines only (some have landed when the next SM asks) is counted as a share; who waits for
@@ -221,9 +220,7 @@ private:
     void miss(Picoseconds looked_up, const Box& box, std::uint32_t partition, std::uint32_t home,
               Share share);
     void ask_home(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share);
-    // far: for another partition.
-    void ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share,
-                  bool far);
+    void ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share);
     Picoseconds slowest_at_dram(Picoseconds at, Picoseconds turn, std::uint32_t home, const PartTurns& turns,
                                 Share share, const MemoryTiming::DramWait& dram, Picoseconds span);
     void reply(Picoseconds found, const Box& box, std::uint32_t home);

@@ -9,15 +9,15 @@ namespace l2lens {
 
 // Sends a share of a part's lines to DRAM, whose queue as the last line of the first step will find it gives
 // the time at which the part lands.
-void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors, Share share,
-                      bool far) {
+void TileL2::ask_dram(Picoseconds at, const Box& box, std::uint32_t home, std::uint32_t sectors,
+                      Share share) {
     Part& there = part(box.region, home, home);
     events_[Event::FillSectors] += sectors;
     const BoxPace& pace = paces_.of(box.shape);
     const PartTurns& turns = turns_[box.shape].part[home];
     const Picoseconds work = turns.dram * share / kAll;
     flows_.add(dram_of(home), flows_.span(at - pace.half_span, at + pace.half_span), work);
-    const MemoryTiming::DramWait dram = t_.wait(dram_load_[home].add(at, work), far);
+    const MemoryTiming::DramWait dram = t_.wait(dram_load_[home].add(at, work));
     there.queued = at - pace.first_step_to_middle();
     const Picoseconds wait = flows_.foresee(dram_of(home), there.queued);
     const Picoseconds turn = t_.pause.after(at + wait);

@@ -55,21 +55,22 @@ public:
 
     // Its bank's queue and refresh run while a line stands in line at the slice's DRAM, turns to writes do
     // not.
-    Data read(Channel& channel, LineNumber line, Picoseconds from, int sectors, bool far) {
+    Data read(Channel& channel, LineNumber line, Picoseconds from, int sectors, Picoseconds older) {
         const Picoseconds work = sectors * t_.dram_sector;
         serve(channel.free, outside_pauses(std::max(from, channel.free)), work);
         const Picoseconds stood = channel.free - work - from;
         const auto what_is_left = [&](Picoseconds of) { return of > stood ? of - stood : Picoseconds{0}; };
         const double load = std::min(load_with(channel.load, from, work), 1.0);
         const double waiting = load * load / (1 - t_.dram_load * load);
-        const double mean = t_.dram_jitter_ps + (far ? t_.dram_queue_far_ps : t_.dram_queue_ps) * waiting;
+        const double mean = t_.dram_jitter_ps + t_.dram_queue_ps * waiting;
         const double jitter = mean > t_.dram_spread_ps ? std::sqrt(t_.dram_spread_ps * mean) : mean;
         // The quantile at the middle of the i-th of 4096 parts of Exp(1), as a float.
         const std::uint64_t drawn = random_.next();
         const auto part = static_cast<double>(drawn >> 52);
         const auto quantile = static_cast<double>(static_cast<float>(-std::log(1.0 - (part + 0.5) / 4096)));
-        const Picoseconds ready = channel.free + t_.dram +
-                                  what_is_left(static_cast<Picoseconds>(mean - jitter + jitter * quantile));
+        const Picoseconds ready =
+            channel.free + t_.dram +
+            what_is_left(older + static_cast<Picoseconds>(mean - jitter + jitter * quantile));
         const Refreshes refresh = refreshes(from, line, drawn);
         // Who has waited for a refresh or a turn to writes then waits for what has come meanwhile.
         const double backlog = machine_.latency.dram_backlog_ns * 1000.0 * waiting;

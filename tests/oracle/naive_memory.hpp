@@ -124,6 +124,7 @@ private:
         Picoseconds link_free = 0;
         NaiveDram::Channel dram;
         int far_lines = 0;
+        double far_missed = 0;  // of what was asked over the fabric lately, which share
         std::map<std::pair<int, int>, EntryPtr> last_far;  // by GPC and SM of it: what it asked for last
         std::uint64_t sectors = 0;
     };
@@ -163,9 +164,20 @@ private:
         dram_.write_back(slice.dram, now, size(line.dirty), size(fetched));
     }
 
-    NaiveDram::Data read_dram(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors, bool far) {
+    NaiveDram::Data read_dram(Slice& slice, LineNumber line, Picoseconds from, SectorMask sectors,
+                              Picoseconds older) {
         events_[Event::FillSectors] += counted(sectors);
-        return dram_.read(slice.dram, line, from, size(sectors), far);
+        return dram_.read(slice.dram, line, from, size(sectors), older);
+    }
+
+    // Of a home, first come, first served: as long as the first far request waits, if such are missing, too.
+    Picoseconds older_than_near(Slice& home, Picoseconds now) {
+        if (!machine_.l2.misses_in_order) return 0;
+        Picoseconds waited = 0;
+        for (Slice& slice : slices_)
+            if (&slice != &home && !slice.lookups[true].empty())
+                waited = std::max(waited, now - slice.lookups[true].front().request.time);
+        return static_cast<Picoseconds>(home.far_missed * static_cast<double>(waited));
     }
 
     // In units of 256 ps.
@@ -343,7 +355,7 @@ private:
     void take(Picoseconds now, const Passed& passed) {
         Slice& slice = own_slice(passed.request);
         if (passed.entry)
-            look_up(serve(slice.tag_free, now, t_.tag), slice, passed.entry);
+            look_up(now, serve(slice.tag_free, now, t_.tag), slice, passed.entry);
         else
             write(now, passed.request);
     }
@@ -369,7 +381,7 @@ private:
         return entry;
     }
 
-    void look_up(Picoseconds now, Slice& slice, const EntryPtr& entry) {
+    void look_up(Picoseconds passed_at, Picoseconds now, Slice& slice, const EntryPtr& entry) {
         const Request& request = entry->request;
         events_[Event::TexRequests] += 1;
         events_[Event::TexReadSectors] += counted(request.sectors);
@@ -386,7 +398,8 @@ private:
         events_[Event::TexReadPromoted] += counted(fetched) - counted(missing);
         line.valid |= fetched;
         if (&home_slice(request.line) == &slice) {
-            arrive_in(line, read_dram(slice, request.line, now + t_.miss, fetched, false));
+            arrive_in(line, read_dram(slice, request.line, now + t_.miss, fetched,
+                                      older_than_near(slice, passed_at)));
             entry->ready = line.ready;
             entry->settled = line.settled;
             answer_at(line.ready, slice, entry);
@@ -437,9 +450,10 @@ private:
         const SectorMask missing = without(sectors, line.valid);
         events_[Event::FabricReadHits] += counted(sectors) - counted(missing);
         events_[Event::FabricReadMisses] += counted(missing);
+        home.far_missed += ((missing != 0 ? 1 : 0) - home.far_missed) / 64;
         Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
         if (missing != 0) {
-            const NaiveDram::Data data = read_dram(home, number, looked_up + t_.miss, missing, true);
+            const NaiveDram::Data data = read_dram(home, number, looked_up + t_.miss, missing, 0);
             ready = data.ready;
             arrive_in(line, data);
             line.valid |= missing;
@@ -537,8 +551,9 @@ private:
         const SectorMask fetched =
             request.operation == Operation::Add ? without(request.sectors, line.valid) : SectorMask{0};
         if (fetched != 0) {
+            const bool far = missed == Event::FabricReadMisses;
             arrive_in(line, read_dram(home, request.line, now + t_.miss, fetched,
-                                      missed == Event::FabricReadMisses));
+                                      far ? 0 : older_than_near(home, now)));
             events_[missed] += counted(fetched);
         }
         for (SectorMask sector = 1; sector < kWholeLine; sector = static_cast<SectorMask>(sector << 1)) {

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long does a single line take while other SMs stream from DRAM, and behind whom does it wait? One SM
-// that loads lines whose home is near or far, which the L2 has or has not (traces/h200/delays.csv). The GPU's
-// are plain loads, the model's are tensor boxes of one line, which take longer to issue: what is compared is
-// how much longer they take than a near line that hits while nobody streams.
+// that loads lines whose home is near or far, which the L2 has or has not (traces/h200/delays.csv). What is
+// compared is how much longer they take than a near line that hits while nobody streams.
 #include <string>
 
 #include "load/machine_file.hpp"
-#include "memory/address_map.hpp"
 #include "support/catch.hpp"
 #include "support/copies.hpp"
 #include "support/effort.hpp"
+#include "support/lone_lines.hpp"
 #include "support/recorded.hpp"
 
 using namespace l2lens;
 
 namespace {
 
-struct Line {
-    bool resident = false;
-    bool far = false;
-};
+using Line = test::LineKind;
 
 test::RecordedCells row_of(Line line, int in_flight) {
     return test::recorded_rows("delays.csv", {{"lines", line.resident ? "resident" : "missing"},
@@ -29,23 +25,12 @@ test::RecordedCells row_of(Line line, int in_flight) {
         .front();
 }
 
-// Of the first 64 MiB, as far apart as slices want them; what hits are a few, read over and over.
-std::vector<LineNumber> lines_of(const Machine& machine, Line line) {
-    const std::size_t count = line.resident ? 16 : 4000;
-    const LineNumber step = line.resident ? 33 : 97;
-    const AddressMap map(machine);
-    std::vector<LineNumber> lines;
-    for (LineNumber number = 0; lines.size() < count; number += step)
-        if ((map.home(number) != machine.sms[0].partition) == line.far) lines.push_back(number);
-    return lines;
-}
-
 // While all other SMs have so many copies in flight.
 double predicted_ns(const Machine& machine, Line line, int in_flight) {
     constexpr double kLoneNs = 40000;
     const test::RecordedCells row = row_of(line, in_flight);
-    test::LoneLines lone{0, lines_of(machine, line)};
-    lone.loads = static_cast<std::int64_t>(kLoneNs / row["mean_ns"]) * std::max(in_flight, 1);
+    const test::LoneLines lone =
+        test::lone_lines(machine, line, std::max(in_flight, 1), kLoneNs, row["mean_ns"]);
     if (in_flight == 0) return test::Copies({}, lone).ns_of_lone_line(machine);
     test::Readers others{{}, std::int64_t{4} << 20, in_flight, 0};
     for (int sm = 1; sm < static_cast<int>(machine.sms.size()); ++sm) others.sms.push_back(sm);

@@ -24,7 +24,7 @@ struct Streams {
     std::int64_t first_byte = 0;
     std::int64_t bytes_each = 0;  // of each participant, one region after another
     int in_flight = 0;            // copies; 0: nobody streams
-    int small = 0;                // the last so many participants walk no more than
+    int small = 0;                // so many participants, the last ones, walk small_bytes each instead
     std::int64_t small_bytes = 0;
 };
 

@@ -130,7 +130,8 @@ void record_all_sides(const ProbeBench& bench) {
                                         {44, 66}, {65, 22}, {65, 44}, {33, 33}, {65, 66}};
     for (const Streaming& streaming : kStreaming)
         for (const int in_flight : {1, 2, 3, 4, 6}) record_sides(bench, streaming, in_flight);
-    for (const std::size_t hitting : {22, 33, 44, 55, 60, 63, 66})
+    constexpr std::size_t kHitting[] = {22, 33, 44, 55, 60, 63, 66};
+    for (const std::size_t hitting : kHitting)
         for (const int in_flight : {2, 3, 4}) record_sides(bench, {0, 66, hitting}, in_flight);
 }
 
@@ -140,7 +141,7 @@ int main(int count, char** words) {
     try {
         const std::string set = count > 1 ? words[1] : "all";
         if (count > 2 || (set != "all" && set != "sides"))
-            throw BadInput("l2lens_gpu_delays takes one word: all or sides");
+            throw BadInput("l2lens_gpu_delays takes one word, all or sides, or none for all");
         ProbeBench bench;
         if (!bench.has_clusters()) throw Unavailable("bulk copies need compute capability 9.0 or newer");
         probe_sides(bench);

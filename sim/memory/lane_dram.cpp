@@ -59,7 +59,7 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
 }
 
 // What a line waits for besides its turn it waits for meanwhile: its bank's queue and refresh are not the
-// slice's, and are over sooner than a long line before the slice.
+// slice's, and are over sooner than a long line before the slice; who is older stands in that line, too.
 Lane::Arrival Lane::read_dram(Slice& slice, LineNumber line, Picoseconds from, int sectors,
                               Picoseconds older) {
     events_[Event::FillSectors] += static_cast<std::uint64_t>(sectors);

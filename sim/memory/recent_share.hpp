@@ -12,7 +12,7 @@ public:
     double share() const { return share_; }
 
 private:
-    static constexpr double kMemory = 64;  // 0.3 us of a slice whose link is never idle
+    static constexpr double kMemory = 64;  // assumed: 0.3 us of a slice whose link is never idle
     double share_ = 0;
 };
 

@@ -59,7 +59,7 @@ TEST_CASE("A line from DRAM takes as much longer than one from the L2 as on the 
         for (const int in_flight : {0, 1, 2}) {
             INFO((far ? "far" : "near") << " line, " << in_flight << " copies in flight");
             const Longer longer = than_an_idle_hit(machine, {false, far}, in_flight);
-            CHECK(longer.predicted == Approx(longer.recorded).epsilon(0.1));  // seen: 0.06
+            CHECK(longer.predicted == Approx(longer.recorded).epsilon(0.1));  // seen: 0.09
         }
     }
 }

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "load/machine_file.hpp"
 #include "schedule/power.hpp"
 #include "support/catch.hpp"
+#include "support/median.hpp"
 #include "support/recorded.hpp"
 
 using namespace l2lens;
@@ -44,11 +46,6 @@ double predicted_ghz(const RecordedCells& row, const RecordedCells& traffic, con
                             tb_per_s(traffic["lts__t_sectors_srcunit_ltcfabric.sum"])});
 }
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
-
 }  // namespace
 
 // Cycles and time are of launches of their own, which differ where CTAs part: so medians. The board's clocks
@@ -66,6 +63,6 @@ TEST_CASE("The clock falls with what a launch does as on the GPU") {
         sizes.push_back(std::abs(error));
     }
     CHECK(errors.size() == 332);
-    CHECK(median(sizes) < 0.035);  // seen 0.029; 0.044 with a regression on modelled shares
-    CHECK(median(errors) == Approx(0.025).margin(0.02));  // the board's 1.6 %
+    CHECK(test::median(sizes) < 0.035);  // seen 0.029; 0.044 with a regression on modelled shares
+    CHECK(test::median(errors) == Approx(0.025).margin(0.02));  // the board's 1.6 %
 }

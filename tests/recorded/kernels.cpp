@@ -3,7 +3,6 @@
 // parameter of the machine was fitted to them. Does each kernel's traffic come out within 3 % of DRAM fill
 // and 3 points of hit rate in the median (2 where next to nothing is read twice)? And do as many CTAs fit
 // an SM as fitted it? Of softmax and layernorm in chunks: how much do CTAs that read one row merge?
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "report/recorded_csv.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/median.hpp"
 #include "support/predict_row.hpp"
 
 using namespace l2lens;
@@ -75,11 +75,6 @@ Prediction predict_row(const RecordedRow& row, const Machine& machine) {
     return test::predict_row(row, machine, options);
 }
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
-
 }  // namespace
 
 TEST_CASE("Traffic and times of recorded kernels are predicted that no machine was fitted to") {
@@ -101,9 +96,9 @@ TEST_CASE("Traffic and times of recorded kernels are predicted that no machine w
         }
         if (test::kSanitized) continue;  // one row is no median
         INFO(kernel.name);
-        CHECK(median(fill) <= 3);
-        CHECK(median(hit_rate) <= kernel.hit_rate_points);
-        CHECK(median(time) <= kernel.time_percent);
+        CHECK(test::median(fill) <= 3);
+        CHECK(test::median(hit_rate) <= kernel.hit_rate_points);
+        CHECK(test::median(time) <= kernel.time_percent);
     }
 }
 

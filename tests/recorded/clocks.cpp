@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // At what clock do SMs run under a GEMM's power? The SM that is active longest is so from the launch's first
-// cycle to its last, so its cycles over that time are the clock (traces/h200/active_cycles.csv, of a board
-// that the regression of clock.power_* did not see). What the launches exchange with the L2 and between the
-// partitions is that of live_groups.csv and stage_groups.csv.
+// cycle to its last, so its cycles over that time are the clock (traces/h200/active_cycles.csv). The
+// regression of clock.power_* has from there what share of the time SMs are active, but the clocks of other
+// boards. What the launches exchange between the partitions is that of live_groups.csv and stage_groups.csv.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -64,5 +64,5 @@ TEST_CASE("The clock falls with what a launch does as on the GPU") {
     }
     CHECK(errors.size() == 332);
     CHECK(test::median(sizes) < 0.035);  // seen 0.029; 0.044 with a regression on modelled shares
-    CHECK(test::median(errors) == Approx(0.025).margin(0.02));  // the board's 1.6 %
+    CHECK(test::median(errors) == Approx(0.025).margin(0.01));  // the board's 1.6 %
 }

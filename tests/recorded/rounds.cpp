@@ -2,7 +2,6 @@
 // How long do CTAs that begin together keep their loads together? One wave of Triton's GEMM on operands that
 // are read round and round, so that launches of 4 to 256 steps find all in the L2
 // (traces/h200/triton_rounds.csv): what is merged by the steps that the longer of two launches has more.
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "parallel/tbb_executor.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/go_round.hpp"
 #include "support/ordered.hpp"
 #include "support/recorded.hpp"
 
@@ -39,18 +39,6 @@ test::RecordedCells row_of(const Launch& launch, int steps) {
     return test::recorded_rows("triton_rounds.csv", cells).front();
 }
 
-// The loop of `steps` steps over operands of fewer.
-void go_round(Program& program, std::int64_t steps) {
-    const Phase loop = program.phases.front();
-    std::vector<Phase> phases;
-    for (std::int64_t left = steps; left > 0; left -= loop.count) {
-        phases.push_back(loop);
-        phases.back().count = std::min(left, loop.count);
-    }
-    phases.push_back(program.phases.back());
-    program.phases = phases;
-}
-
 // With the kernel file's jitter, or another one.
 Kernel kernel_of(const test::RecordedCells& row, const Machine& machine, std::optional<double> jitter) {
     std::vector<std::string> arguments =
@@ -58,7 +46,7 @@ Kernel kernel_of(const test::RecordedCells& row, const Machine& machine, std::op
     arguments.push_back("k=" + row.text("depth"));
     Kernel kernel = load_kernel("gemm", arguments, &machine);
     for (Program& program : kernel.programs)
-        go_round(program, static_cast<std::int64_t>(row["k"] / row["bk"]));
+        test::go_round(program, static_cast<std::int64_t>(row["k"] / row["bk"]));
     if (jitter) kernel.release_jitter_cycles = *jitter;
     return kernel;
 }

@@ -2,6 +2,7 @@
 // Who keeps together with nothing to wait for? One to eight CTAs of a GPC that find all in the L2, whose
 // steps their math bounds: those of a row share the box that is asked for first, those of a column the second
 // one (traces/h200/few_ctas.csv).
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // How long do CTAs that begin together keep their loads together? One wave of Triton's GEMM on operands that
 // are read round and round, so that launches of 4 to 256 steps find all in the L2
 // (traces/h200/triton_rounds.csv): what is merged by the steps that the longer of two launches has more.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -76,7 +76,8 @@ std::string refetch_text(const Operands& operands, const Prediction& slow, const
     return fmt::format("so {} {} from DRAM {} times", refetched.names(), verb, format_plain(times));
 }
 
-// "so it looks up 541 M sectors instead of 429 M", or "" when it does not.
+// "so it looks up 541 M sectors instead of 429 M", or "" when they are not a hundredth more: they are printed
+// to three digits.
 std::string lookups_text(const Prediction& best, const Prediction& slow) {
     const double more = value_of(slow, "l2_sectors");
     const double fewer = value_of(best, "l2_sectors");

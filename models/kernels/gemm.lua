@@ -80,6 +80,9 @@ local function times_of_specialized(p)
         -- A producer warp runs ahead into the next tile, which it draws in a dynamic launch. A grid's CTA needs 870 ns: with them
         -- tiles of 2 to 16 steps take as many cycles as counted, within 3 % (gemm_k.csv).
         prologue_ns = ({grid = 870, static = 0, dynamic = 600})[p.mode],
+        -- CTAs of a GPC that start together are 40 ns apart then (standard deviation) with hits alone, eight of them, and 80 all of them
+        -- (few_ctas.csv's kernel in a build that notes its times); nothing brings them together again.
+        prologue_jitter_ns = 110,
         -- A change of tiles takes 1755, 2025 and 2490 cycles of 64x128, 128x128 and 128x256 tiles (gemm_k.csv), so 900 ns and what
         -- does not fit the buffers of C.
         epilogue_ns = 900,

@@ -120,6 +120,7 @@ struct Kernel {
     int stages = 1;
     std::array<int, 2> cluster{1, 1};  // CTAs of a cluster along the two ordered axes
     double prologue_ns = 0;            // CTA start -> first load
+    double prologue_jitter_ns = 0;     // up to so much longer, uniform, anew for each CTA
     double epilogue_ns = 0;  // last math -> exit, or longer: the stores begin half-way, and have left by then
     double epilogue_jitter_ns = 0;  // standard deviation of that among tiles
     // Loads go on into the SM's next tile as stages become free, whose math waits for the epilogue:

@@ -33,6 +33,7 @@ const std::vector<std::string> kKernelFields{"title",
                                              "path",
                                              "cluster",
                                              "prologue_ns",
+                                             "prologue_jitter_ns",
                                              "epilogue_ns",
                                              "epilogue_jitter_ns",
                                              "epilogue_overlaps",
@@ -363,6 +364,7 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
         whole_field(lua, index, "shared_memory", 0, 0, std::int64_t{1} << 40);
     kernel.stages = static_cast<int>(whole_field(lua, index, "stages", 1, 1, kMaxStages));
     kernel.prologue_ns = time_field(lua, index, "prologue_ns", kPrologueNs);
+    kernel.prologue_jitter_ns = time_field(lua, index, "prologue_jitter_ns", 0);
     kernel.epilogue_ns = time_field(lua, index, "epilogue_ns", kEpilogueNs);
     kernel.epilogue_jitter_ns = time_field(lua, index, "epilogue_jitter_ns", 0);
     kernel.epilogue_overlaps = flag_field(lua, index, "epilogue_overlaps");

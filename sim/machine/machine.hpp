@@ -142,6 +142,7 @@ struct Machine {
         double handshake_cycles = 0;     // and, warp-specialized, until the producer has heard of it
         // Within which the handshake is uniform, step by step.
         double handshake_jitter_cycles = 0;
+        double poll_cycles = 0;        // from one look of a waiting producer to its next; 0: it hears at once
         double sm_to_sm_cycles = 0;    // a signal from one CTA of a cluster to another
         double hit_l2_cycles = 0;      // from the tag to the data of a resident line, L2 clocks
         double tag_ns = 0;             // from the tag lookup of a miss to its request leaving

@@ -198,6 +198,8 @@ const std::vector<ParameterInfo> kTable = {
      "what these loads take beside in a warp-specialized kernel, until the producer has heard of the stage", at<&M::latency, &Latency::handshake_cycles>},
     {"latency.handshake_jitter", "cycles", 0, 1e5,
      "how far apart the shortest and the longest of these are, uniform", at<&M::latency, &Latency::handshake_jitter_cycles>, 1, kOptional},
+    {"latency.poll", "cycles", 0, 1e5,
+     "a producer that waits for a stage looks for it again every so many cycles; 0: it hears of it at once", at<&M::latency, &Latency::poll_cycles>, 1, kOptional},
     {"latency.sm_to_sm", "cycles", 0, 1e5,
      "a signal from one CTA of a cluster to another; 0 without clusters", at<&M::latency, &Latency::sm_to_sm_cycles>},
     {"latency.hit", "L2 cycles", 0, 1e5,

@@ -81,7 +81,7 @@ void Gpc::start(Picoseconds time, std::int32_t global, std::int32_t tile, std::i
     s.cluster = cluster;
     s.pace = paces_.math(tile);
     enter_next_tile(work_, s.tiles, s.load);
-    push(time + (goes_on ? 0 : from_ns(kernel_.prologue_ns)), Kind::Begin, index);
+    push(time + (goes_on ? 0 : from_ns(kernel_.prologue_ns) + paces_.prologue(tile)), Kind::Begin, index);
     draw_if_due(time, index);
 }
 

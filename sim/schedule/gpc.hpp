@@ -18,6 +18,7 @@
 // is in gpc.cpp, what is sent then in gpc_boxes.cpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -162,7 +163,7 @@ private:
         ClusterPlace cluster;
         // Lines of boxes none of which is simulated: the next simulated ones take their turns at the port.
         float uncharged = 0;
-        Picoseconds asks_from = 0;    // the thread that asks has time for the next step's boxes from here on
+        Picoseconds asks_from = -1;   // the thread that asks has time for the next step's boxes from here on
         bool asks_later = false;      // an event for them is on its way
         int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on
@@ -223,6 +224,15 @@ private:
     Picoseconds handshake() {
         const Machine::Latency& latency = machine_.latency;
         return cycles(latency.handshake_cycles + latency.handshake_jitter_cycles * (random_.uniform() - 0.5));
+    }
+    // When a thread asks for boxes whose stage is free at `free`. A producer that has to wait for a stage
+    // looks whether it is free again and again, from when it could have asked on.
+    Picoseconds asks_at(Picoseconds free, const Slot& s) const {
+        const bool polls = kernel_.pipeline == Pipeline::WarpSpecialized && machine_.latency.poll_cycles > 0;
+        if (!polls || s.asks_from < 0) return std::max(free, s.asks_from);
+        const Picoseconds poll = cycles(machine_.latency.poll_cycles);
+        const Picoseconds looks = (std::max(free - s.asks_from, Picoseconds{0}) + poll - 1) / poll;
+        return s.asks_from + looks * poll;
     }
     int sm_of(std::int32_t slot) const { return slot / ctas_per_sm_; }
     std::int32_t local_slot(std::int32_t global) const {

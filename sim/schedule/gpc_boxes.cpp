@@ -20,7 +20,7 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
     const auto ring = static_cast<std::int32_t>(ring_of(s.load));
     const int sm = sm_of(index);
     LoadEngine& engine = sm_state_[static_cast<std::size_t>(sm)].engine;
-    const Picoseconds asked = std::max(now, s.asks_from);
+    const Picoseconds asked = asks_at(now, s);
     s.asks_from = asked + cycles(kernel_.load_interval_cycles);
     Picoseconds start = engine.begin_load(asked);
     for (std::int32_t walk : work_.loads(phase_of(s.load))) {

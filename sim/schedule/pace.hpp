@@ -45,6 +45,13 @@ inline Picoseconds epilogue_deviation(double jitter_ns, std::uint64_t seed, std:
     return jitter_ns > 0 ? from_ns(jitter_ns * deviation_of(0xE91, seed, tile)) : 0;
 }
 
+// How much longer than the least it takes from a CTA's start to its first loads: uniform up to `jitter_ns`.
+inline Picoseconds prologue_delay(double jitter_ns, std::uint64_t seed, std::int32_t tile) {
+    if (jitter_ns <= 0) return 0;
+    return from_ns(jitter_ns *
+                   RandomStream(seed, (0x9401ull << 32) + static_cast<std::uint32_t>(tile)).uniform());
+}
+
 // What a cycle takes on each GPC of the mean over the GPCs: 1 with standard deviation clock.gpc_spread, of
 // any seed, when the kernel loads the tensor cores; else all clocks are the same. A seed stands for a board.
 inline std::vector<double> gpc_paces(const Machine& machine, const Kernel& kernel, std::uint64_t seed) {
@@ -85,10 +92,15 @@ private:
 class TilePaces {
 public:
     TilePaces(const Kernel& kernel, std::uint64_t seed)
-        : spread_(kernel.pace_spread), epilogue_jitter_ns_(kernel.epilogue_jitter_ns), seed_(seed) {}
+        : spread_(kernel.pace_spread),
+          prologue_jitter_ns_(kernel.prologue_jitter_ns),
+          epilogue_jitter_ns_(kernel.epilogue_jitter_ns),
+          seed_(seed) {}
 
     // What a tile's math takes of the mean.
     double math(std::int32_t tile) const { return tile_pace(spread_, seed_, tile); }
+    // By how much the prologue of a CTA that begins with it is longer than the least.
+    Picoseconds prologue(std::int32_t tile) const { return prologue_delay(prologue_jitter_ns_, seed_, tile); }
     // By how much its epilogue is longer than the mean; often negative.
     Picoseconds epilogue(std::int32_t tile) const {
         return epilogue_deviation(epilogue_jitter_ns_, seed_, tile);
@@ -96,6 +108,7 @@ public:
 
 private:
     double spread_;
+    double prologue_jitter_ns_;
     double epilogue_jitter_ns_;
     std::uint64_t seed_;
 };

@@ -56,7 +56,7 @@ void LoneCtas::start(const Start& start) {
     sm.load = sm.math = first;
     find_boxes(sm);
     count_demand(sm.phases);
-    wheel_.push(start.time + prologue(sm.epilogue_until) + sm.own_way,
+    wheel_.push(start.time + prologue(sm.epilogue_until, start.tile) + sm.own_way,
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
 }
 

@@ -48,8 +48,8 @@ protected:
     }
     // From a CTA's start to its first loads; a persistent one that loads ahead has had that in the tile
     // before.
-    Picoseconds prologue(Picoseconds epilogue_before) const {
-        return epilogue_before > 0 ? 0 : from_ns(kernel_.prologue_ns);
+    Picoseconds prologue(Picoseconds epilogue_before, std::int32_t tile) const {
+        return epilogue_before > 0 ? 0 : from_ns(kernel_.prologue_ns) + tile_paces_.prologue(tile);
     }
     // What a tile's math takes of the mean on a GPC, whose clock counts for nothing else here.
     double pace_of(std::int32_t tile, std::size_t gpc, Picoseconds start) {

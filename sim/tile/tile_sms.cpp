@@ -56,8 +56,10 @@ void TileSms::set_cycle(double picoseconds) {
     release_ = kernel_.waits_for_math() ? cycles(kernel_.step_gap_cycles) : refill_;
     refill_jitter_ = kernel_.release_jitter_cycles;
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {
-        refill_ += cycles(machine_.latency.handshake_cycles);
-        refill_jitter_ = machine_.latency.handshake_jitter_cycles;
+        // Of a producer that looks now and then only how long it takes to do so counts here.
+        const double poll = machine_.latency.poll_cycles;
+        refill_ += cycles(machine_.latency.handshake_cycles + poll / 2);
+        refill_jitter_ = machine_.latency.handshake_jitter_cycles + poll;
     }
     load_interval_ = cycles(kernel_.load_interval_cycles);
     load_issue_ = cycles(machine_.latency.load_issue_cycles);
@@ -79,7 +81,7 @@ void TileSms::start(const Start& start) {
     skip_empty(s, first);
     s.load = s.math = s.done = s.due = s.to_release = s.refill = first;
     count_demand(s.phases);
-    wheel_.push(start.time + prologue(epilogue_until),
+    wheel_.push(start.time + prologue(epilogue_until, start.tile),
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
 }
 

@@ -35,6 +35,7 @@ double sectors_by_model(const test::RecordedCells& row, const Machine& machine) 
     PredictOptions options;
     options.mode = Mode::Static;
     options.sample = 1;
+    options.seeds = 4;  // how far apart they begin is drawn, and stays so
     SerialExecutor serial;
     const NamedOrder order = test::order_of("row_major", kernel, machine);
     return predict(machine, kernel, order, options, serial).counters.at(kSectors);
@@ -80,8 +81,8 @@ TEST_CASE("CTAs that share the box they ask for second keep together, those that
         INFO(tile[0] << " x " << tile[1] << ", left of a shared box that is asked for first "
                      << first.predicted << " (recorded " << first.recorded << "), second " << second.predicted
                      << " (" << second.recorded << ")");
-        CHECK(first.predicted == Approx(first.recorded).margin(0.12));    // seen: 0.09
-        CHECK(second.predicted == Approx(second.recorded).margin(0.21));  // seen: 0.17, too much is left
+        CHECK(first.predicted == Approx(first.recorded).margin(0.05));    // seen: 0.03
+        CHECK(second.predicted == Approx(second.recorded).margin(0.16));  // seen: 0.14, too much is left
         CHECK(second.recorded < first.recorded - 0.2);
         CHECK(second.predicted < first.predicted - 0.1);
     }

@@ -280,6 +280,40 @@ TEST_CASE("How long the producer takes to hear of a stage is uniform about its m
     CHECK(std::sqrt(squares / kSeeds) == Approx(deviation).epsilon(0.12));
 }
 
+TEST_CASE("A producer that waits for a stage asks for it a whole number of looks after it could have") {
+    // As above, each of eight loads that wait for their stage, by less than 1000 cycles.
+    Machine machine = load_machine("tiny");
+    Kernel kernel = test::one_cta(10, 10, 2, 0, 2);
+    machine.latency.poll_cycles = 1000;
+    CHECK(run(machine, kernel, {0}, lanes(1)).time ==
+          from_ns(10 * kFirstLineNs + 9 * 30 + 10));  // none polls
+    kernel.pipeline = Pipeline::WarpSpecialized;
+    CHECK(run(machine, kernel, {0}, lanes(1)).time == from_ns(8 * 1000 + kFirstLineNs + 10));
+    // Where it could not have asked any sooner it does not wait.
+    kernel.load_interval_cycles = 400;
+    CHECK(run(machine, kernel, {0}, lanes(1)).time == from_ns(9 * 400 + kFirstLineNs + 10));
+}
+
+TEST_CASE("A CTA's prologue takes up to its jitter longer, and differs from tile to tile") {
+    const Machine machine = load_machine("tiny");
+    Kernel kernel = test::one_cta(10, 10, 2, 0, 2);
+    const Picoseconds least = run(machine, kernel, {0}, lanes(1)).time;
+    kernel.prologue_jitter_ns = 500;
+    constexpr int kSeeds = 200;
+    double sum = 0;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+        SimulationOptions options = lanes(1);
+        options.seed = seed;
+        const double late = static_cast<double>(run(machine, kernel, {0}, options).time - least) / kPsPerNs;
+        CHECK(late >= 0);
+        CHECK(late <= 500);
+        sum += late;
+    }
+    // Of a mean of 200 the standard error is 500 / sqrt(12 * 200) = 10 ns.
+    CHECK(sum / kSeeds == Approx(250).margin(40));
+    CHECK(prologue_delay(500, 0, 1) != prologue_delay(500, 0, 2));
+}
+
 TEST_CASE("A cluster's loads leave when the last of its producers has heard of the stage") {
     // As above with two CTAs that wait for each other: of two times uniform over 12 ns the later one is 2 ns
     // beyond the mean.

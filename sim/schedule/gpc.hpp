@@ -11,11 +11,11 @@
 // Warp-specialized: S steps are loaded at the start; a producer warp refills step k's stage when step k+1 is
 // issued and the math of step k has retired, since the consumers wait for all but their last MMAs before they
 // free a stage, as CUTLASS's do. A step without math frees it when its data have landed. The refill leaves
-// when the producer has heard of it. Math of one CTA runs in order, two steps deep (wgmma is asynchronous);
-// the CTAs of an SM share its tensor cores. A step counts as issued, to what follows it, when its MMAs are
-// with the tensor cores (Machine::sm.mma_issue). A persistent CTA whose epilogue overlaps loads on into its
-// next tile: a static one knows it, a dynamic one draws it when all of its tile is loaded. When things happen
-// is in gpc.cpp, what is sent then in gpc_boxes.cpp.
+// when the producer has heard of it, for which it looks now and then. Math of one CTA runs in order, two
+// steps deep (wgmma is asynchronous); the CTAs of an SM share its tensor cores. A step counts as issued, to
+// what follows it, when its MMAs are with the tensor cores (Machine::sm.mma_issue). A persistent CTA whose
+// epilogue overlaps loads on into its next tile: a static one knows it, a dynamic one draws it when all of
+// its tile is loaded. When things happen is in gpc.cpp, what is sent then in gpc_boxes.cpp.
 #pragma once
 
 #include <algorithm>
@@ -163,7 +163,8 @@ private:
         ClusterPlace cluster;
         // Lines of boxes none of which is simulated: the next simulated ones take their turns at the port.
         float uncharged = 0;
-        Picoseconds asks_from = -1;   // the thread that asks has time for the next step's boxes from here on
+        // The thread that asks has time for the next step's boxes from here on; -1: it has not asked yet.
+        Picoseconds asks_from = -1;
         bool asks_later = false;      // an event for them is on its way
         int loads_due = 0;            // steps whose stage is free here but not yet in the whole cluster
         std::int64_t to_release = 0;  // next step whose successor may go on

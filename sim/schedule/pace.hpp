@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTAs that do the same work do not take the same time, and over many tiles that parts those that read the
-// same lines. Three causes are known:
+// same lines. Four causes are known:
 //
 // * Each GPC has a clock of its own: under tensor load the GPCs' mean times differ by 0.6 % (standard
 //   deviation), other GPCs on each board, while the SMs of one GPC read the same clock to 10 ppm
@@ -9,6 +9,8 @@
 //   (gemm_schedules_k16384.csv).
 // * A change of tiles takes one CTA longer than the other, by as much after few steps as after many
 //   (traces/h200/gemm_schedules_k1024.csv and _k16384.csv).
+// * CTAs that start together do not ask together: those of a GPC are 40 to 80 ns apart with hits alone, and
+//   stay so (traces/h200/producer_polls.csv).
 // * A CTA of attention has a pace of its own, a share of its length (traces/h200/attention_schedules.csv).
 #pragma once
 
@@ -26,11 +28,15 @@
 
 namespace l2lens {
 
-// Uniform with mean 0 and standard deviation 1, one for each `what` and number.
+// Uniform from 0 to 1, one for each `what` and number.
+inline double uniform_of(std::uint32_t what, std::uint64_t seed, std::int32_t number) {
+    return RandomStream(seed, (std::uint64_t{what} << 32) + static_cast<std::uint32_t>(number)).uniform();
+}
+
+// Uniform with mean 0 and standard deviation 1.
 inline double deviation_of(std::uint32_t what, std::uint64_t seed, std::int32_t number) {
     constexpr double kWidth = 3.4641016151377544;  // sqrt(12), of a uniform of standard deviation 1
-    RandomStream random(seed, (std::uint64_t{what} << 32) + static_cast<std::uint32_t>(number));
-    return kWidth * (random.uniform() - 0.5);
+    return kWidth * (uniform_of(what, seed, number) - 0.5);
 }
 
 // What the math of a tile is to take of the mean: 1 with standard deviation `spread`, uniform. A tile has the
@@ -45,11 +51,10 @@ inline Picoseconds epilogue_deviation(double jitter_ns, std::uint64_t seed, std:
     return jitter_ns > 0 ? from_ns(jitter_ns * deviation_of(0xE91, seed, tile)) : 0;
 }
 
-// How much longer than the least it takes from a CTA's start to its first loads: uniform up to `jitter_ns`.
+// How much longer than the least it takes from a CTA's start to its first loads, uniform up to `jitter_ns`;
+// the same for whoever begins with that tile.
 inline Picoseconds prologue_delay(double jitter_ns, std::uint64_t seed, std::int32_t tile) {
-    if (jitter_ns <= 0) return 0;
-    return from_ns(jitter_ns *
-                   RandomStream(seed, (0x9401ull << 32) + static_cast<std::uint32_t>(tile)).uniform());
+    return jitter_ns > 0 ? from_ns(jitter_ns * uniform_of(0x9401, seed, tile)) : 0;
 }
 
 // What a cycle takes on each GPC of the mean over the GPCs: 1 with standard deviation clock.gpc_spread, of

@@ -56,7 +56,7 @@ void TileSms::set_cycle(double picoseconds) {
     release_ = kernel_.waits_for_math() ? cycles(kernel_.step_gap_cycles) : refill_;
     refill_jitter_ = kernel_.release_jitter_cycles;
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {
-        // Of a producer that looks now and then only how long it takes to do so counts here.
+        // A waiting producer's looks are not simulated: on average one comes half their interval late.
         const double poll = machine_.latency.poll_cycles;
         refill_ += cycles(machine_.latency.handshake_cycles + poll / 2);
         refill_jitter_ = machine_.latency.handshake_jitter_cycles + poll;

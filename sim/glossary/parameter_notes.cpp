@@ -73,7 +73,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
      "Lane::is_shut"},
     {"l2.far_in_order", "true: a far line that hits waits for the one that the SM's load engine asked the slice for before, if that is under way", "",
      "Lane::follow"},
-    {"l2.misses_in_order", "true: jitter is longer by how long the first request has waited for far lines of this home * the share of such lookups that missed lately", "",
+    {"l2.misses_in_order", "true: jitter is longer by how long the first request for far lines of this home has waited for less than l2.far_lines * the share of such lookups that missed lately", "",
      "Lane::wait_for_older"},
     {"l2.replies_apart", "true: a reply over the fabric takes no turn of bandwidth.output", "lts__lts2xbar_cycles_active",
      "Lane::on_home_reply"},

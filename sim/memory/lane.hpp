@@ -134,6 +134,7 @@ private:
         RecentShare far_misses{};                   // of what other partitions look up here
         Picoseconds last_level_free = 0;            // its port to the cache in front of the memory
         int far_lines = 0;                          // on their way to it over the fabric
+        Picoseconds far_opened = 0;                 // when they last had become less than too many
         int unanswered = 0;                         // requests that it has let in, but for merged ones
         std::vector<Coalescer::Ticket> last_far{};  // [MemoryModel::sm_number()]: its last far line
         std::uint64_t sectors = 0;

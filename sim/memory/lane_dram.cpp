@@ -25,14 +25,17 @@ void Lane::write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sector
 }
 
 // Who misses at home is served in the order in which it came. What is far waits in its own partition, until
-// less of it is on its way over the fabric, so what is near waits as long as the one that waits there first,
-// but only behind what is missing, too (traces/h200/sides.csv).
+// less of it is on its way over the fabric, so what is near waits as long as the one that waits there first
+// has waited for that (not for its slice's output, which is nothing to its home), but only behind what is
+// missing, too (traces/h200/sides.csv, one_wave.csv).
 Picoseconds Lane::wait_for_older(const Slice& home, Picoseconds now) const {
     if (!model_.machine.l2.misses_in_order) return 0;
     Picoseconds longest = 0;
     for (const Slice& slice : slices_) {
-        const LookupQueue<Waiting>& far = slice.entrances.back().lookups;
-        if (&slice != &home && !far.empty()) longest = std::max(longest, now - far.at(0).since);
+        const Entrance& far = slice.entrances.back();
+        if (&slice == &home || far.lookups.empty()) continue;
+        const Picoseconds until = is_shut(slice, far) ? now : slice.far_opened;
+        longest = std::max(longest, until - far.lookups.at(0).since);
     }
     return static_cast<Picoseconds>(home.far_misses.share() * static_cast<double>(longest));
 }

@@ -124,6 +124,7 @@ private:
         Picoseconds link_free = 0;
         NaiveDram::Channel dram;
         int far_lines = 0;
+        Picoseconds no_longer_shut = 0;
         double far_missed = 0;  // of what was asked over the fabric lately, which share
         std::map<std::pair<int, int>, EntryPtr> last_far;  // by GPC and SM of it: what it asked for last
         std::uint64_t sectors = 0;
@@ -170,13 +171,16 @@ private:
         return dram_.read(slice.dram, line, from, size(sectors), older);
     }
 
-    // Of a home, first come, first served: as long as the first far request waits, if such are missing, too.
+    // Of a home, first come, first served: as long as the first far request has waited for far lines to
+    // arrive, if such are missing, too.
     Picoseconds older_than_near(Slice& home, Picoseconds now) {
         if (!machine_.l2.misses_in_order) return 0;
         Picoseconds waited = 0;
         for (Slice& slice : slices_)
-            if (&slice != &home && !slice.lookups[true].empty())
-                waited = std::max(waited, now - slice.lookups[true].front().request.time);
+            if (&slice != &home && !slice.lookups[true].empty()) {
+                const Picoseconds until = is_shut(slice, true) ? now : slice.no_longer_shut;
+                waited = std::max(waited, until - slice.lookups[true].front().request.time);
+            }
         return static_cast<Picoseconds>(home.far_missed * static_cast<double>(waited));
     }
 
@@ -506,6 +510,7 @@ private:
         const int sectors = size(entry->request.sectors);
         const Picoseconds left = entry->has_left_output ? now : leave_output(slice, now, *entry);
         if (entry->asked_home) {
+            if (slice.far_lines == machine_.l2.far_lines) slice.no_longer_shut = now;
             slice.far_lines -= 1;
             look_again_later(now, slice);
         }

@@ -22,7 +22,7 @@
 // it may wait, too. Both tag and data state change at the lookup: a line that is on its way is a hit, and its
 // requester waits for it. What an SM's load engine asks for of the other partition's lines it gets in that
 // order (l2.far_in_order). What a home misses it fetches in the order in which it was asked for, on either
-// side (l2.misses_in_order): near lines wait as long as far ones do in front of their slice. DRAM answers
+// side (l2.misses_in_order): near lines wait as long as far ones wait for l2.far_lines. DRAM answers
 // later the busier it has been; while it refreshes a line's bank, writes or pauses it does not answer. In a
 // sampled run an answer also says when its box has settled: when those of its lines are there that nobody
 // simulates.
@@ -134,7 +134,7 @@ private:
         RecentShare far_misses{};                   // of what other partitions look up here
         Picoseconds last_level_free = 0;            // its port to the cache in front of the memory
         int far_lines = 0;                          // on their way to it over the fabric
-        Picoseconds far_opened = 0;                 // when they last had become less than too many
+        Picoseconds far_opened = 0;                 // when they were last one fewer than l2.far_lines
         int unanswered = 0;                         // requests that it has let in, but for merged ones
         std::vector<Coalescer::Ticket> last_far{};  // [MemoryModel::sm_number()]: its last far line
         std::uint64_t sectors = 0;

@@ -124,8 +124,8 @@ private:
         Picoseconds link_free = 0;
         NaiveDram::Channel dram;
         int far_lines = 0;
-        Picoseconds no_longer_shut = 0;
-        double far_missed = 0;  // of what was asked over the fabric lately, which share
+        Picoseconds no_longer_shut = 0;  // since one of too many far lines arrived
+        double far_missed = 0;           // of what was asked over the fabric lately, which share
         std::map<std::pair<int, int>, EntryPtr> last_far;  // by GPC and SM of it: what it asked for last
         std::uint64_t sectors = 0;
     };

@@ -455,7 +455,8 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
     const Picoseconds leaves = entry.charged ? now : leave_output(now, slice, entry.gpc, sectors);
     const Picoseconds others_leave = leaves + slice.output_wait.longer_by(kLateWaits * t_.late_jitters);
     if (entry.fetched_far) {
-        if (slice.far_lines-- == t_.far_lines) slice.far_opened = now;
+        if (slice.far_lines == t_.far_lines) slice.far_opened = now;
+        --slice.far_lines;
         admit_later(now, slice, partition);
     }
     answers_[entry.gpc].push_back(

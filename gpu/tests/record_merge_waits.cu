@@ -18,7 +18,7 @@
 #include "gpu/kernels/tensor_map.hpp"
 #include "gpu/probe/bench.hpp"
 #include "gpu/probe/device_side.cuh"
-#include "gpu/tests/copy_ring.cuh"
+#include "gpu/tests/busy_boxes.cuh"
 #include "gpu/tests/meeting.cuh"
 #include "gpu/tests/row_boxes.cuh"
 
@@ -35,15 +35,13 @@ constexpr int kUntimed = 20;      // before them, over all of their boxes
 constexpr int kMostInFlight = 8;  // less than kResidentBoxes: no box twice
 
 struct Job {
-    CUtensorMap boxes, pair_boxes;
-    int in_flight, delay_cycles;
+    CUtensorMap pair_boxes;
+    BusyBoxes busy;
+    int delay_cycles;
     int participants;
     const int* roles;
     Meeting* meeting;
-    unsigned* finished;          // of the pair
-    double* cycles;              // of a box in the mean, by role of the pair
-    unsigned long long* copied;  // bytes, by role
-    long long* lasted_ns;        // by role
+    double* cycles;  // of a box in the mean, by role of the pair
 };
 
 // A box a round, each of the same rows: the GPU's timer, of 32 ns a tick, begins the rounds of both.
@@ -69,25 +67,7 @@ __device__ void ask_in_pairs(const Job& job, int role, long long start, std::uin
     }
     job.cycles[role] = cycles / kRounds;
     __threadfence();
-    atomicAdd(job.finished, 1u);
-}
-
-// Until the pair has finished.
-__device__ void keep_full(const Job& job, int role, std::uint32_t to, std::uint64_t* barriers) {
-    CopyRing ring(barriers, job.in_flight);
-    ResidentWalk start_next(job.boxes, kBoxBytes, role * kBoxRows, to);
-    ring.begin(start_next);
-    constexpr unsigned kBetweenLooks = 64;
-    const volatile unsigned* finished = job.finished;
-    const long long begin = global_timer();
-    unsigned long long copied = 0;
-    while (*finished < kPair) {
-        for (unsigned i = 0; i < kBetweenLooks; ++i) ring.turn(start_next);
-        copied += std::uint64_t{kBetweenLooks} * kBoxBytes;
-    }
-    job.copied[role] = copied;
-    job.lasted_ns[role] = global_timer() - begin;
-    ring.finish();
+    atomicAdd(job.busy.finished, 1u);
 }
 
 __global__ void pair_kernel(const __grid_constant__ Job job) {
@@ -104,8 +84,8 @@ __global__ void pair_kernel(const __grid_constant__ Job job) {
     const long long start = meet(job.meeting, role, job.participants);
     if (role < kPair) {
         ask_in_pairs(job, role, start, to, own);
-    } else if (job.in_flight > 0) {
-        keep_full(job, role, to, barriers);
+    } else if (job.busy.in_flight > 0) {
+        keep_busy(job.busy, role, to, barriers);
     }
 }
 
@@ -123,17 +103,20 @@ void record(ProbeBench& bench, const std::vector<int>& gpc, int others, int in_f
     DeviceBuffer<long long> lasted(sms.size());
     copied.fill_bytes(0);
     lasted.fill_bytes(0);
-    const Job job{tile_map(bench.buffer(), matrix_rows, kColumns, kBoxRows),
-                  tile_map(bench.buffer(), matrix_rows, kColumns, kPairRows),
-                  in_flight,
+    const BusyBoxes busy{tile_map(bench.buffer(), matrix_rows, kColumns, kBoxRows),
+                         in_flight,
+                         kBoxRows,
+                         kPair,
+                         finished.get(),
+                         copied.get(),
+                         lasted.get()};
+    const Job job{tile_map(bench.buffer(), matrix_rows, kColumns, kPairRows),
+                  busy,
                   delay_cycles,
                   roles.participants(),
                   roles.device(),
                   meeting.get(),
-                  finished.get(),
-                  cycles.get(),
-                  copied.get(),
-                  lasted.get()};
+                  cycles.get()};
     const int shared = probe::prepare_one_cta_per_sm(pair_kernel) - kAlignment;
     const Counters counted = bench.count(
         [&] {
@@ -144,15 +127,10 @@ void record(ProbeBench& bench, const std::vector<int>& gpc, int others, int in_f
             meeting.fill_bytes(0);
             finished.fill_bytes(0);
         });
-    double bytes_per_ns = 0;
-    const std::vector<unsigned long long> bytes = copied.to_host();
-    const std::vector<long long> ns = lasted.to_host();
-    for (std::size_t role = kPair; role < sms.size(); ++role)
-        if (ns[role] > 0) bytes_per_ns += static_cast<double>(bytes[role]) / static_cast<double>(ns[role]);
     const std::vector<double> took = cycles.to_host();
     constexpr int kSectors = (kRounds + kUntimed) * kPairRows * kRowBytes / 32;
-    std::printf("%d,%d,%.0f,%d,%d,%.0f,%.0f,%.0f\n", others, in_flight, bytes_per_ns, delay_cycles, kSectors,
-                counted.at("lrc__request_sectors_op_read_coalescing_achieved_type_hardware.sum"),
+    std::printf("%d,%d,%.0f,%d,%d,%.0f,%.0f,%.0f\n", others, in_flight, rate_of(copied, lasted), delay_cycles,
+                kSectors, counted.at("lrc__request_sectors_op_read_coalescing_achieved_type_hardware.sum"),
                 took[0] / bench.sm_ghz(), took[1] / bench.sm_ghz());
     std::fflush(stdout);
 }

@@ -18,7 +18,7 @@
 #include "gpu/kernels/tensor_map.hpp"
 #include "gpu/probe/bench.hpp"
 #include "gpu/probe/device_side.cuh"
-#include "gpu/tests/copy_ring.cuh"
+#include "gpu/tests/busy_boxes.cuh"
 #include "gpu/tests/meeting.cuh"
 #include "gpu/tests/row_boxes.cuh"
 
@@ -36,16 +36,13 @@ constexpr int kTimed = 4000;
 constexpr int kUntimed = 500;  // before them
 
 struct Job {
-    CUtensorMap boxes, small_boxes;
-    int in_flight, rows;  // of SMs that keep the L2 busy
-    int timing;           // the first roles time small boxes
+    CUtensorMap small_boxes;
+    BusyBoxes busy;
+    int timing;  // the first roles time small boxes
     int participants;
     const int* roles;
     Meeting* meeting;
-    unsigned* finished;          // of those that time
-    float* cycles;               // [role][kTimed]
-    unsigned long long* copied;  // bytes, by role
-    long long* lasted_ns;        // by role
+    float* cycles;  // [role][kTimed]
 };
 
 // One after the other, from another place and another moment each time.
@@ -67,26 +64,7 @@ __device__ void time_small_boxes(const Job& job, int role, std::uint32_t to, std
         if (i >= 0) job.cycles[role * kTimed + i] = static_cast<float>(clock64() - begin);
     }
     __threadfence();
-    atomicAdd(job.finished, 1u);
-}
-
-// Until all small boxes are timed.
-__device__ void keep_busy(const Job& job, int role, std::uint32_t to, std::uint64_t* barriers) {
-    const auto bytes = static_cast<std::uint32_t>(job.rows * kRowBytes);
-    CopyRing ring(barriers, job.in_flight);
-    ResidentWalk start_next(job.boxes, bytes, role * kBoxRows, to);
-    ring.begin(start_next);
-    constexpr unsigned kBetweenLooks = 64;
-    const volatile unsigned* finished = job.finished;
-    const long long begin = global_timer();
-    unsigned long long copied = 0;
-    while (*finished < static_cast<unsigned>(job.timing)) {
-        for (unsigned i = 0; i < kBetweenLooks; ++i) ring.turn(start_next);
-        copied += std::uint64_t{kBetweenLooks} * bytes;
-    }
-    job.copied[role] = copied;
-    job.lasted_ns[role] = global_timer() - begin;
-    ring.finish();
+    atomicAdd(job.busy.finished, 1u);
 }
 
 __global__ void wait_kernel(const __grid_constant__ Job job) {
@@ -105,8 +83,8 @@ __global__ void wait_kernel(const __grid_constant__ Job job) {
     }
     if (role < job.timing) {
         time_small_boxes(job, role, to, own);
-    } else if (job.in_flight > 0) {
-        keep_busy(job, role, to, barriers);
+    } else if (job.busy.in_flight > 0) {
+        keep_busy(job.busy, role, to, barriers);
     }
 }
 
@@ -129,18 +107,20 @@ Waits time_waits(const ProbeBench& bench, const std::vector<int>& timing, const 
     DeviceBuffer<long long> lasted(sms.size());
     copied.fill_bytes(0);
     lasted.fill_bytes(0);
-    const Job job{tile_map(bench.buffer(), matrix_rows, kColumns, rows),
-                  tile_map(bench.buffer(), matrix_rows, kColumns, kSmallRows),
-                  in_flight,
-                  rows,
+    const BusyBoxes boxes{tile_map(bench.buffer(), matrix_rows, kColumns, rows),
+                          in_flight,
+                          rows,
+                          static_cast<unsigned>(timing.size()),
+                          finished.get(),
+                          copied.get(),
+                          lasted.get()};
+    const Job job{tile_map(bench.buffer(), matrix_rows, kColumns, kSmallRows),
+                  boxes,
                   static_cast<int>(timing.size()),
                   roles.participants(),
                   roles.device(),
                   meeting.get(),
-                  finished.get(),
-                  cycles.get(),
-                  copied.get(),
-                  lasted.get()};
+                  cycles.get()};
     const int shared = probe::prepare_one_cta_per_sm(wait_kernel) - kAlignment;
     constexpr int kRounds = 2;  // the second one finds all in the L2
     for (int round = 0; round < kRounds; ++round) {
@@ -156,10 +136,7 @@ Waits time_waits(const ProbeBench& bench, const std::vector<int>& timing, const 
         waits.cycles.emplace_back(first, first + kTimed);
         std::sort(waits.cycles.back().begin(), waits.cycles.back().end());
     }
-    const std::vector<unsigned long long> bytes = copied.to_host();
-    const std::vector<long long> ns = lasted.to_host();
-    for (std::size_t i = timing.size(); i < sms.size(); ++i)
-        if (ns[i] > 0) waits.bytes_per_ns += static_cast<double>(bytes[i]) / static_cast<double>(ns[i]);
+    waits.bytes_per_ns = rate_of(copied, lasted);
     return waits;
 }
 

@@ -2,6 +2,7 @@
 // SMs that read boxes which the L2 has, as many at a time, until others have timed what they wait for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

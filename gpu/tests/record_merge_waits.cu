@@ -28,8 +28,9 @@ using namespace l2lens::gpu::row_boxes;
 
 namespace {
 
-constexpr int kPair = 2;       // roles 0 and 1 ask for the same boxes, the others keep the ways full
-constexpr int kPairRows = 64;  // of a box of theirs
+constexpr int kPair = 2;        // roles 0 and 1 ask for the same boxes, the others keep the ways full
+constexpr int kPairRows = 64;   // of a box of theirs
+constexpr int kSomeOthers = 8;  // SMs, which fill the ways alone
 constexpr int kRounds = 400;
 constexpr int kUntimed = 20;      // before them, over all of their boxes
 constexpr int kMostInFlight = 8;  // less than kResidentBoxes: no box twice
@@ -136,12 +137,16 @@ void record(ProbeBench& bench, const std::vector<int>& gpc, int others, int in_f
 }
 
 void record_all(ProbeBench& bench) {
-    const auto larger = [](const auto& a, const auto& b) { return a.size() < b.size(); };
-    const std::vector<int>& gpc = *std::max_element(bench.gpcs.begin(), bench.gpcs.end(), larger);
+    const auto has_fewer = [](const auto& a, const auto& b) { return a.size() < b.size(); };
+    const std::vector<int>& gpc = *std::max_element(bench.gpcs.begin(), bench.gpcs.end(), has_fewer);
+    if (gpc.size() < kPair + kSomeOthers)
+        throw Unavailable("no GPC has enough SMs to fill its ways beside a pair");
     const int all_others = static_cast<int>(gpc.size()) - kPair;
     std::printf("others,in_flight,bytes_per_ns,delay_cycles,sectors,merged_sectors,first_ns,second_ns\n");
-    for (const auto& [others, in_flight] : std::vector<std::pair<int, int>>{
-             {0, 0}, {4, 6}, {8, 6}, {all_others, 3}, {all_others, 4}, {all_others, 6}, {all_others, 8}})
+    const std::vector<std::pair<int, int>> loads{{0, 0},          {kSomeOthers / 2, 6}, {kSomeOthers, 6},
+                                                 {all_others, 3}, {all_others, 4},      {all_others, 6},
+                                                 {all_others, 8}};
+    for (const auto& [others, in_flight] : loads)
         for (const int delay : {0, 40, 60, 80, 100, 150, 200, 300, 450, 600, 800, 1200, 1600, 2400})
             record(bench, gpc, others, in_flight, delay);
 }

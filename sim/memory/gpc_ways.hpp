@@ -2,6 +2,8 @@
 // A slice's ways into the GPCs of its partition. Each takes an even part of what all of the partition's
 // slices may send that GPC (bandwidth.gpc_way), whatever the others send: so a GPC that reads from all slices
 // alike gets all of its port, and what one slice has too much of waits there alone (traces/h200/waits.csv).
+// (On an H200 eight slices share a port, and one gets what the others leave: docs/tried.md, "What waits for a
+// way", has why they do not here.)
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,8 @@ namespace {
 // outputs: by so many of a simulated line's mean waits, times the logarithm of how many lines it stands for,
 // the last of them comes later. Half, since lines of one slice wait together: a step of 132 CTAs that share
 // their boxes takes 486 and 354 ns with three and four stages on every 16th slice, 483 and 354 on all, 472
-// and 348 without (in the model before refreshes).
+// and 348 without (in the model before refreshes). With all slices the last one comes later still, and by
+// chance: docs/tried.md, "Orders that only just fit", has by how much, and what parts and breaks with it.
 constexpr double kLateWaits = 0.5;
 
 }  // namespace

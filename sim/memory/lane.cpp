@@ -15,7 +15,7 @@ namespace {
 // the last of them comes later. Half, since lines of one slice wait together: a step of 132 CTAs that share
 // their boxes takes 486 and 354 ns with three and four stages on every 16th slice, 483 and 354 on all, 472
 // and 348 without (in the model before refreshes). With all slices the last one comes later still, and by
-// chance: docs/tried.md, "Orders that only just fit", has by how much, and what parts and breaks with it.
+// chance: docs/tried.md, "Orders that only just fit", has by how much, and what was tried.
 constexpr double kLateWaits = 0.5;
 
 }  // namespace

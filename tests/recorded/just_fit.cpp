@@ -13,61 +13,43 @@
 #include "cli/model_run.hpp"
 #include "cli/replayed_schedules.hpp"
 #include "load/machine_file.hpp"
-#include "load/text_file.hpp"
 #include "parallel/tbb_executor.hpp"
 #include "report/schedule_csv.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/moments.hpp"
 #include "support/recorded.hpp"
+#include "support/stays.hpp"
 
 #include "predict.hpp"
 
 using namespace l2lens;
+using test::mean;
+using test::recorded_run;
+using test::recorded_stays;
+using test::Stays;
+using test::variance;
 
 namespace {
 
 struct Launch {
     const char* file;
-    const char* order;
     Mode mode;
     std::vector<std::string> shape;
 };
 
-const Launch kGrid{
-    "gemm_schedules_16384x4096.csv", "group_m:16", Mode::Grid, {"m=16384", "n=4096", "k=4096"}};
-const Launch kDynamic{
-    "gemm_schedules_dynamic.csv", "group_m:16", Mode::Dynamic, {"m=8192", "n=8192", "k=4096"}};
-
-RecordedRun recorded_run(const Launch& launch) {
-    const std::string path = std::string(L2LENS_SOURCE_DIR) + "/traces/h200/" + launch.file;
-    for (const RecordedRun& run : read_schedule_csv(read_text_file(path), path))
-        if (run.name == schedule_run_name(launch.order, launch.mode)) return run;
-    FAIL("no " << launch.order << " in " << path);
-    return {};
-}
-
-double mean(const std::vector<double>& values) {
-    double sum = 0;
-    for (double value : values) sum += value;
-    return sum / static_cast<double>(values.size());
-}
-
-double deviation(const std::vector<double>& values) {
-    const double of_all = mean(values);
-    double squares = 0;
-    for (double value : values) squares += (value - of_all) * (value - of_all);
-    return std::sqrt(squares / static_cast<double>(values.size()));
-}
+const Launch kLaunches[] = {{"gemm_schedules_16384x4096.csv", Mode::Grid, {"m=16384", "n=4096", "k=4096"}},
+                            {"gemm_schedules_dynamic.csv", Mode::Dynamic, {"m=8192", "n=8192", "k=4096"}}};
 
 // Standard deviations of when tiles start, us: of the GPCs' means, and of the CTAs of a GPC, its mean.
 struct Apart {
     double gpcs, in_gpc;
 };
 
-// Of each SM's tile number `round`.
-Apart apart_in(const RecordedRun& run, const Machine& machine, std::size_t round) {
+// Of each SM's tile number `round`, from 0.
+Apart apart_in(const Stays& stays, const Machine& machine, std::size_t round) {
     std::map<int, std::vector<Picoseconds>> of_sm;
-    for (const auto& [id, entry] : run.stays) of_sm[entry.stay.sm].push_back(entry.stay.start);
+    for (const auto& [id, stay] : stays) of_sm[stay.sm].push_back(stay.start);
     std::map<int, std::vector<double>> of_gpc;
     for (auto& [sm, starts] : of_sm) {
         std::sort(starts.begin(), starts.end());
@@ -78,9 +60,9 @@ Apart apart_in(const RecordedRun& run, const Machine& machine, std::size_t round
     std::vector<double> means, deviations;
     for (const auto& [gpc, starts] : of_gpc) {
         means.push_back(mean(starts));
-        deviations.push_back(deviation(starts));
+        deviations.push_back(std::sqrt(variance(starts)));
     }
-    return {deviation(means), mean(deviations)};
+    return {std::sqrt(variance(means)), mean(deviations)};
 }
 
 }  // namespace
@@ -88,31 +70,32 @@ Apart apart_in(const RecordedRun& run, const Machine& machine, std::size_t round
 TEST_CASE("GPCs part by 4 to 11 us in 28 tiles, those of group_n:16 and morton further than their CTAs") {
     const Machine machine = load_machine("h200");
     constexpr std::size_t kRound = 28;
-    for (Launch launch : {kGrid, kDynamic}) {
-        for (const char* order : {"group_m:16", "group_n:16", "morton"}) {
-            launch.order = order;
-            const Apart apart = apart_in(recorded_run(launch), machine, kRound);
+    for (const Launch& launch : kLaunches) {
+        for (const std::string order : {"group_m:16", "group_n:16", "morton"}) {
+            const Apart apart =
+                apart_in(recorded_stays(launch.file, schedule_run_name(order, launch.mode)), machine, kRound);
             INFO(launch.file << ' ' << order << ": GPCs " << apart.gpcs << " us, CTAs of one "
                              << apart.in_gpc);
             CHECK(apart.gpcs > 4);
             CHECK(apart.gpcs < 11.5);
-            if (launch.order != kGrid.order) CHECK(apart.gpcs > 1.3 * apart.in_gpc);
+            if (order != "group_m:16") CHECK(apart.gpcs > 1.3 * apart.in_gpc);
         }
     }
 }
 
 TEST_CASE("When CTAs run as recorded, group_m:16 fills what was counted") {
     if (test::left_to_plain_builds()) return;
+    constexpr const char* kOrder = "group_m:16";
     constexpr const char* kFills = "lts__d_sectors_fill_device.sum";
     const Machine machine = load_machine("h200");
-    for (const Launch& launch : {kGrid, kDynamic}) {
+    for (const Launch& launch : kLaunches) {
         std::vector<std::string> arguments = launch.shape;
         for (const char* argument : {"stages=4", "warps=4", "pipeline=warp_specialized"})
             arguments.emplace_back(argument);
         const Kernel kernel = cli::load_launched("gemm", arguments, "", machine).kernel;
-        const NamedOrder order = cli::named_order(launch.order, machine, kernel, launch.mode);
+        const NamedOrder order = cli::named_order(kOrder, machine, kernel, launch.mode);
         const auto row =
-            test::recorded_rows("just_fit.csv", {{"m", launch.shape[0].substr(2)}, {"order", launch.order}})
+            test::recorded_rows("just_fit.csv", {{"m", launch.shape[0].substr(2)}, {"order", kOrder}})
                 .front();
         PredictOptions options;
         options.sample = 16;
@@ -120,7 +103,7 @@ TEST_CASE("When CTAs run as recorded, group_m:16 fills what was counted") {
         TbbExecutor executor(2);
         constexpr std::uint64_t kSeeds = 2;
         double own = 0, replayed = 0;
-        const RecordedRun run = recorded_run(launch);
+        const RecordedRun run = recorded_run(launch.file, schedule_run_name(kOrder, launch.mode));
         for (options.seed = 0; options.seed < kSeeds; ++options.seed) {
             const Prediction prediction = predict(machine, kernel, order, options, executor);
             own += prediction.counters.at(kFills) / kSeeds;

@@ -2,18 +2,17 @@
 // A grid of 4096 x 4096 x 16384 in row_major on an H200, whose two GPCs of 18 SMs fall 40 us behind the
 // others (traces/h200/triton_schedules_k16384.csv): further than the L2 keeps what was read. The model's GPCs
 // do not, and it fills too little (docs/fidelity.md). Is it the schedule alone?
-#include <string>
-#include <vector>
+#include <cstdint>
 
 #include "cli/model_run.hpp"
 #include "cli/replayed_schedules.hpp"
 #include "load/machine_file.hpp"
-#include "load/text_file.hpp"
 #include "parallel/tbb_executor.hpp"
 #include "report/schedule_csv.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
 #include "support/recorded.hpp"
+#include "support/stays.hpp"
 
 #include "predict.hpp"
 
@@ -27,9 +26,8 @@ TEST_CASE("When GPCs fall behind as recorded, the memory fills what was counted"
             "gemm.csv",
             {{"m", "4096"}, {"n", "4096"}, {"k", "16384"}, {"order", "row_major"}, {"mode", "grid"}})
             .front();
-    const std::string path = L2LENS_SOURCE_DIR "/traces/h200/triton_schedules_k16384.csv";
-    const std::vector<RecordedRun> runs = read_schedule_csv(read_text_file(path), path);
-    REQUIRE(runs.size() == 1);
+    const RecordedRun run =
+        test::recorded_run("triton_schedules_k16384.csv", schedule_run_name("row_major", Mode::Grid));
 
     const Machine machine = load_machine("h200");
     const Kernel kernel = cli::load_launched("gemm", {"m=4096", "n=4096", "k=16384"}, "", machine).kernel;
@@ -41,7 +39,7 @@ TEST_CASE("When GPCs fall behind as recorded, the memory fills what was counted"
     constexpr std::uint64_t kSeeds = 4;  // of one fills are up to 16 % off
     double replayed = 0;
     for (options.seed = 0; options.seed < kSeeds; ++options.seed)
-        replayed += cli::replay_schedule(machine, kernel, order, options, own.time_ns, runs.front(), executor)
+        replayed += cli::replay_schedule(machine, kernel, order, options, own.time_ns, run, executor)
                         .counters.at(kFills) /
                     kSeeds;
     INFO("counted " << row[kFills] << ", under the recorded schedule " << replayed << ", under the model's "

@@ -16,7 +16,6 @@
 
 #include "cli/model_run.hpp"
 #include "load/machine_file.hpp"
-#include "load/text_file.hpp"
 #include "parallel/tbb_executor.hpp"
 #include "report/schedule_csv.hpp"
 #include "schedule/request_sink.hpp"
@@ -24,6 +23,7 @@
 #include "support/catch.hpp"
 #include "support/effort.hpp"
 #include "support/recorded.hpp"
+#include "support/stays.hpp"
 
 #include "predict.hpp"
 
@@ -36,15 +36,9 @@ constexpr std::int64_t kStepsOfK = 64;  // elements of K
 using Times = std::map<int, std::vector<double>>;  // by SM: ns, in the order of its tiles
 
 Times recorded_times(const std::string& file) {
-    const std::string path = L2LENS_SOURCE_DIR "/traces/h200/" + file;
-    const std::string name = schedule_run_name("group_m:8", Mode::Static);
     Times times;
-    for (const RecordedRun& run : read_schedule_csv(read_text_file(path), path)) {
-        if (run.name != name) continue;
-        for (const auto& [id, entry] : run.stays)
-            times[entry.stay.sm].push_back(static_cast<double>(entry.stay.start) / kPsPerNs);
-    }
-    REQUIRE(!times.empty());
+    for (const auto& [id, stay] : test::recorded_stays(file, schedule_run_name("group_m:8", Mode::Static)))
+        times[stay.sm].push_back(static_cast<double>(stay.start) / kPsPerNs);
     for (auto& [sm, of_sm] : times) {
         std::sort(of_sm.begin(), of_sm.end());
         of_sm.erase(of_sm.begin());  // nothing was loaded before the first

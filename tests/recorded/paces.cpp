@@ -14,12 +14,15 @@
 #include "load/machine_file.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/moments.hpp"
 #include "support/stays.hpp"
 
 using namespace l2lens;
+using test::mean;
 using test::predicted_stays;
 using test::recorded_stays;
 using test::Stays;
+using test::variance;
 
 namespace {
 
@@ -49,18 +52,6 @@ Kernel wide_tiles(Mode mode, const Machine& machine, const std::string& k = "409
     std::vector<std::string> arguments{"k=" + k, "bn=256", "warps=8", "pipeline=warp_specialized"};
     if (mode == Mode::Static) arguments.emplace_back("mode=static");
     return cli::load_launched("gemm", arguments, "", machine).kernel;
-}
-
-double mean(const std::vector<double>& values) {
-    double sum = 0;
-    for (double value : values) sum += value;
-    return sum / static_cast<double>(values.size());
-}
-
-double variance(const std::vector<double>& values) {
-    double squares = 0;
-    for (double value : values) squares += (value - mean(values)) * (value - mean(values));
-    return squares / static_cast<double>(values.size());
 }
 
 // Of a launch with as much work in all CTAs: the standard deviation of the GPCs' mean times, as a share of

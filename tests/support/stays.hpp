@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "cli/model_run.hpp"
 #include "load/text_file.hpp"
@@ -19,16 +20,18 @@ namespace l2lens::test {
 using Stays = std::map<std::int64_t, CtaStay>;  // by launch id
 
 // The launch `run_name` of a file in traces/h200.
-inline Stays recorded_stays(const std::string& file, const std::string& run_name) {
+inline RecordedRun recorded_run(const std::string& file, const std::string& run_name) {
     const std::string path = L2LENS_SOURCE_DIR "/traces/h200/" + file;
-    for (const RecordedRun& run : read_schedule_csv(read_text_file(path), path)) {
-        if (run.name != run_name) continue;
-        Stays stays;
-        for (const auto& [id, entry] : run.stays) stays[id] = entry.stay;
-        return stays;
-    }
+    for (RecordedRun& run : read_schedule_csv(read_text_file(path), path))
+        if (run.name == run_name) return std::move(run);
     FAIL("no " << run_name << " in " << path);
     return {};
+}
+
+inline Stays recorded_stays(const std::string& file, const std::string& run_name) {
+    Stays stays;
+    for (const auto& [id, entry] : recorded_run(file, run_name).stays) stays[id] = entry.stay;
+    return stays;
 }
 
 inline Stays predicted_stays(const Machine& machine, const Kernel& kernel, const std::string& order,

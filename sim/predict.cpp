@@ -184,16 +184,14 @@ double requested_lines_of_all(const PreparedKernel::Parts& parts) {
     return lines;
 }
 
-// Several seeds run side by side, the flat LRU beside them; one seed with many lanes spreads its lanes and
-// GPCs.
+// Several seeds run side by side, the flat LRU beside them; one seed spreads its lanes and GPCs.
 Runs run_seeds(const PreparedKernel::Parts& parts, const NamedOrder& order, const PredictOptions& options,
                int lanes, Executor& executor) {
     const auto seeds = static_cast<std::size_t>(options.seeds);
     Runs runs;
     runs.results.resize(seeds);
     SerialExecutor serial;
-    constexpr int kLanesWorthSpreading = 12;  // fewer finish before the threads have met
-    Executor& inside = seeds == 1 && lanes >= kLanesWorthSpreading ? executor : serial;
+    Executor& inside = seeds == 1 ? executor : serial;
     executor.for_each(seeds + 1, [&](std::size_t i) {
         if (i == seeds) {
             runs.flat_lru_hit_rate_pct =

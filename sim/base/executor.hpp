@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 namespace l2lens {
 
@@ -14,6 +15,9 @@ public:
     // Calls body(i) for each i in [0, count), in any order and on any thread; returns when all are done.
     // The bodies must not touch each other's data. An exception of a body is rethrown here.
     virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& body) = 0;
+    // At most so many of its threads for bodies that run again and again, by one caller at a time: each runs
+    // where it ran before, unless that thread is late, so that its data is still in that core's caches.
+    virtual std::unique_ptr<Executor> team(int threads) = 0;
     virtual int threads() const = 0;
 };
 
@@ -22,6 +26,7 @@ public:
     void for_each(std::size_t count, const std::function<void(std::size_t)>& body) override {
         for (std::size_t i = 0; i < count; ++i) body(i);
     }
+    std::unique_ptr<Executor> team(int) override { return std::make_unique<SerialExecutor>(); }
     int threads() const override { return 1; }
 };
 

@@ -2,6 +2,7 @@
 #include "cli/model_run.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -164,16 +165,11 @@ std::vector<Prediction> predict_each(const Machine& machine, const Kernel& kerne
     std::vector<Prediction> predictions(orders.size());
     Progress progress("predicting orders", orders.size(), quiet);
     const PreparedKernel prepared(machine, kernel, options.mode, options.engine, executor);
-    if (orders.size() >= static_cast<std::size_t>(executor.threads())) {
-        executor.for_each(orders.size(), [&](std::size_t i) {
-            SerialExecutor serial;
-            predictions[i] = predict_one(prepared, *orders[i], options, serial, progress, i);
-        });
-    } else {
-        for (std::size_t i = 0; i < orders.size(); ++i) {
-            predictions[i] = predict_one(prepared, *orders[i], options, executor, progress, i);
-        }
-    }
+    const int threads_each = executor.threads() / static_cast<int>(std::max<std::size_t>(orders.size(), 1));
+    executor.for_each(orders.size(), [&](std::size_t i) {
+        const std::unique_ptr<Executor> own = executor.team(threads_each);
+        predictions[i] = predict_one(prepared, *orders[i], options, *own, progress, i);
+    });
     return predictions;
 }
 

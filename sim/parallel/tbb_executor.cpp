@@ -23,6 +23,69 @@ int count_or_default(int threads) {
     return threads > 0 ? threads : tbb::this_task_arena::max_concurrency();
 }
 
+#if defined(__SANITIZE_THREAD__)
+
+// libtbb is not instrumented, so ThreadSanitizer does not see how it orders tasks and takes each handover for
+// a race. What it is to judge are the bodies: here plain threads run them.
+template <class Partitioner>
+void run_in(tbb::task_arena& arena, std::size_t count, const std::function<void(std::size_t)>& body,
+            Partitioner&&) {
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
+    std::mutex guard;
+    const auto work = [&] {
+        try {
+            for (std::size_t i = next++; i < count; i = next++) body(i);
+        } catch (...) {
+            const std::lock_guard lock(guard);
+            failure = std::current_exception();
+        }
+    };
+    std::vector<std::thread> helpers;
+    for (int i = 1; i < arena.max_concurrency(); ++i) helpers.emplace_back(work);
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    if (failure) std::rethrow_exception(failure);
+}
+
+#else
+
+template <class Partitioner>
+void run_in(tbb::task_arena& arena, std::size_t count, const std::function<void(std::size_t)>& body,
+            Partitioner&& partitioner) {
+    arena.execute([&] {
+        tbb::parallel_for(
+            std::size_t{0}, count, [&](std::size_t i) { body(i); }, partitioner);
+    });
+}
+
+#endif
+
+std::unique_ptr<Executor> team_of(int threads);
+
+// An arena of its own: who waits for its bodies takes none of another caller's meanwhile.
+class Team final : public Executor {
+public:
+    explicit Team(int threads) : arena_(threads) {}
+
+    void for_each(std::size_t count, const std::function<void(std::size_t)>& body) override {
+        run_in(arena_, count, body, places_);
+    }
+    std::unique_ptr<Executor> team(int threads) override {
+        return team_of(std::min(threads, this->threads()));
+    }
+    int threads() const override { return arena_.max_concurrency(); }
+
+private:
+    tbb::task_arena arena_;
+    tbb::affinity_partitioner places_;
+};
+
+std::unique_ptr<Executor> team_of(int threads) {
+    if (threads <= 1) return std::make_unique<SerialExecutor>();
+    return std::make_unique<Team>(threads);
+}
+
 }  // namespace
 
 // An arena alone gets no more workers than TBB's pool has, which is one per core: the control raises that
@@ -47,41 +110,15 @@ TbbExecutor::TbbExecutor(int threads) {
 
 TbbExecutor::~TbbExecutor() = default;
 
-#if defined(__SANITIZE_THREAD__)
-
-// libtbb is not instrumented, so ThreadSanitizer does not see how it orders tasks and takes each handover for
-// a race. What it is to judge are the bodies: here plain threads run them.
-void TbbExecutor::for_each(std::size_t count, const std::function<void(std::size_t)>& body) {
-    std::atomic<std::size_t> next{0};
-    std::exception_ptr failure;
-    std::mutex guard;
-    const auto work = [&] {
-        try {
-            for (std::size_t i = next++; i < count; i = next++) body(i);
-        } catch (...) {
-            const std::lock_guard lock(guard);
-            failure = std::current_exception();
-        }
-    };
-    std::vector<std::thread> helpers;
-    for (int i = 1; i < threads(); ++i) helpers.emplace_back(work);
-    work();
-    for (std::thread& helper : helpers) helper.join();
-    if (failure) std::rethrow_exception(failure);
-}
-
-#else
-
 void TbbExecutor::for_each(std::size_t count, const std::function<void(std::size_t)>& body) {
     if (arena_ == nullptr) return SerialExecutor().for_each(count, body);
-    // Bodies are large (a slice's window, an order's whole run): one task each.
-    arena_->arena.execute([&] {
-        tbb::parallel_for(
-            std::size_t{0}, count, [&](std::size_t i) { body(i); }, tbb::simple_partitioner{});
-    });
+    // Bodies are large (an order's whole run): one task each.
+    run_in(arena_->arena, count, body, tbb::simple_partitioner{});
 }
 
-#endif
+std::unique_ptr<Executor> TbbExecutor::team(int threads) {
+    return team_of(std::min(threads, this->threads()));
+}
 
 int TbbExecutor::threads() const {
     return arena_ == nullptr ? 1 : arena_->arena.max_concurrency();

@@ -18,6 +18,7 @@ public:
     TbbExecutor& operator=(const TbbExecutor&) = delete;
 
     void for_each(std::size_t count, const std::function<void(std::size_t)>& body) override;
+    std::unique_ptr<Executor> team(int threads) override;
     int threads() const override;
 
 private:

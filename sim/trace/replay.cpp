@@ -40,12 +40,12 @@ public:
           machine_(machine),
           numbers_in_gpcs_(numbers_in_gpcs(machine)),
           options_(options),
-          executor_(executor),
           sample_(machine.l2.slices_per_partition, lanes_to_simulate(reader.header(), machine)),
           model_(machine, sample_.factor(), reader.header().seed),
           expand_(machine, model_.map, sample_, reader.header().tensors),
           window_(exchange_window(machine)),
-          queues_(static_cast<std::size_t>(sample_.count())) {
+          queues_(static_cast<std::size_t>(sample_.count())),
+          team_(executor.team(sample_.count())) {
         const std::uint64_t seed = options.seed.value_or(reader.header().seed);
         for (int i = 0; i < sample_.count(); ++i) {
             Queue& queue = queues_[static_cast<std::size_t>(i)];
@@ -181,7 +181,7 @@ private:
     // Lanes meet nowhere: a window may be as long as it likes.
     void run_window(Picoseconds length) {
         now_ += length;
-        executor_.for_each(queues_.size(), [&](std::size_t i) { queues_[i].run_until(now_, machine_.gpcs); });
+        team_->for_each(queues_.size(), [&](std::size_t i) { queues_[i].run_until(now_, machine_.gpcs); });
     }
 
     bool all_idle() const {
@@ -215,7 +215,6 @@ private:
     const Machine& machine_;
     const std::vector<std::uint8_t> numbers_in_gpcs_;  // of SMs
     const ReplayOptions& options_;
-    Executor& executor_;
     LaneSample sample_;
     MemoryModel model_;
     BoxExpander expand_;
@@ -223,6 +222,7 @@ private:
     Picoseconds now_ = 0;
     Picoseconds last_window_ = 0;  // of a record
     std::vector<Queue> queues_;
+    const std::unique_ptr<Executor> team_;  // that runs them
     std::size_t pending_ = 0;
     std::uint64_t since_asked_ = 0;
     std::uint64_t records_ = 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -48,6 +50,47 @@ TEST_CASE("Loops nest") {
     std::atomic<int> calls{0};
     outer.for_each(8, [&](std::size_t) { inner.for_each(8, [&](std::size_t) { ++calls; }); });
     CHECK(calls == 64);
+}
+
+TEST_CASE("A team visits each index once a round, with no more threads than it was asked for") {
+    TbbExecutor executor(4);
+    for (const int threads : {1, 2, 4, 9}) {
+        const std::unique_ptr<Executor> team = executor.team(threads);
+        CHECK(team->threads() == std::min(threads, 4));
+        CHECK(team->team(3)->threads() == std::min(threads, 3));
+        std::mutex mutex;
+        std::set<std::thread::id> seen;
+        std::vector<std::atomic<int>> visits(13);
+        constexpr int kRounds = 200;
+        for (int round = 0; round < kRounds; ++round) {
+            team->for_each(visits.size(), [&](std::size_t i) {
+                ++visits[i];
+                const std::lock_guard lock(mutex);
+                seen.insert(std::this_thread::get_id());
+            });
+        }
+        for (const auto& count : visits) CHECK(count == kRounds);
+        if (threads == 1) CHECK(seen.size() == 1);
+    }
+}
+
+TEST_CASE("Teams run side by side, and an exception in one reaches the caller of all") {
+    TbbExecutor executor(4);
+    std::atomic<int> calls{0};
+    const auto two_rounds = [&](std::size_t failing) {
+        executor.for_each(6, [&](std::size_t i) {
+            const std::unique_ptr<Executor> team = executor.team(2);
+            for (int round = 0; round < 2; ++round) {
+                team->for_each(8, [&](std::size_t) {
+                    ++calls;
+                    if (i == failing) throw std::runtime_error("team");
+                });
+            }
+        });
+    };
+    two_rounds(6);
+    CHECK(calls == 6 * 2 * 8);
+    CHECK_THROWS_AS(two_rounds(3), std::runtime_error);
 }
 
 TEST_CASE("Nothing to do is done") {

@@ -19,6 +19,12 @@ public:
     // where it ran before, unless that thread is late, so that its data is still in that core's caches.
     virtual std::unique_ptr<Executor> team(int threads) = 0;
     virtual int threads() const = 0;
+
+    // As for_each, where each body has a team of its own: an even part of the threads, one at least.
+    void for_each_with_team(std::size_t count, const std::function<void(std::size_t, Executor&)>& body) {
+        const auto threads_each = count > 0 ? static_cast<std::size_t>(threads()) / count : 0;
+        for_each(count, [&](std::size_t i) { body(i, *team(static_cast<int>(threads_each))); });
+    }
 };
 
 class SerialExecutor final : public Executor {

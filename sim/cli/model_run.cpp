@@ -2,7 +2,6 @@
 #include "cli/model_run.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -165,10 +164,8 @@ std::vector<Prediction> predict_each(const Machine& machine, const Kernel& kerne
     std::vector<Prediction> predictions(orders.size());
     Progress progress("predicting orders", orders.size(), quiet);
     const PreparedKernel prepared(machine, kernel, options.mode, options.engine, executor);
-    const int threads_each = executor.threads() / static_cast<int>(std::max<std::size_t>(orders.size(), 1));
-    executor.for_each(orders.size(), [&](std::size_t i) {
-        const std::unique_ptr<Executor> own = executor.team(threads_each);
-        predictions[i] = predict_one(prepared, *orders[i], options, *own, progress, i);
+    executor.for_each_with_team(orders.size(), [&](std::size_t i, Executor& team) {
+        predictions[i] = predict_one(prepared, *orders[i], options, team, progress, i);
     });
     return predictions;
 }

@@ -101,10 +101,9 @@ void predict_rows(std::vector<ValidationRow>& rows, const ReplayedSchedules& sch
                   const Machine& machine, PredictOptions options, Executor& executor, bool quiet) {
     Progress progress("predicting rows", rows.size(), quiet);
     options.stop_requested = interrupted;
-    executor.for_each(rows.size(), [&](std::size_t i) {
+    executor.for_each_with_team(rows.size(), [&](std::size_t i, Executor& team) {
         throw_if_interrupted();
-        SerialExecutor serial;
-        predict_row(rows[i], schedules.of(i), machine, options, serial);
+        predict_row(rows[i], schedules.of(i), machine, options, team);
         progress.finish(i);
     });
 }

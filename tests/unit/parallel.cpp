@@ -93,6 +93,17 @@ TEST_CASE("Teams run side by side, and an exception in one reaches the caller of
     CHECK_THROWS_AS(two_rounds(3), std::runtime_error);
 }
 
+TEST_CASE("Bodies with teams have an even part of the threads each, and one at least") {
+    TbbExecutor executor(4);
+    for (const std::size_t count : {0u, 1u, 2u, 3u, 4u, 40u}) {
+        std::vector<int> threads(count, 0);
+        executor.for_each_with_team(count,
+                                    [&](std::size_t i, Executor& team) { threads[i] = team.threads(); });
+        const int each = count > 0 ? std::max(4 / static_cast<int>(count), 1) : 0;
+        CHECK(std::count(threads.begin(), threads.end(), each) == static_cast<std::ptrdiff_t>(count));
+    }
+}
+
 TEST_CASE("Nothing to do is done") {
     TbbExecutor executor;
     CHECK(executor.threads() >= 1);

@@ -93,14 +93,12 @@ double now_seconds(int threads) {
 void memory(benchmark::State& state, const std::string& pattern) {
     const auto threads = static_cast<int>(state.range(0));
     const Prepared& prepared = prepare(pattern, static_cast<int>(state.range(1)));
-    SerialExecutor serial;
-    std::unique_ptr<TbbExecutor> parallel;
-    if (threads > 1) parallel = std::make_unique<TbbExecutor>(threads);
-    Executor& executor = parallel ? static_cast<Executor&>(*parallel) : serial;
+    TbbExecutor executor(threads);
+    const std::unique_ptr<Executor> team = executor.team(threads);
     Lanes lanes(prepared.sample);
-    lanes.run(prepared.stream, executor);  // warm
+    lanes.run(prepared.stream, *team);  // warm
     const double begin = now_seconds(threads);
-    for ([[maybe_unused]] auto _ : state) lanes.run(prepared.stream, executor);
+    for ([[maybe_unused]] auto _ : state) lanes.run(prepared.stream, *team);
     const double seconds = now_seconds(threads) - begin;
     const auto lines =
         static_cast<double>(state.iterations()) * static_cast<double>(prepared.stream.events.size());

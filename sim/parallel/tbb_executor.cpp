@@ -29,7 +29,7 @@ int count_or_default(int threads) {
 // a race. What it is to judge are the bodies: here plain threads run them.
 template <class Partitioner>
 void run_in(tbb::task_arena& arena, std::size_t count, const std::function<void(std::size_t)>& body,
-            Partitioner&&) {
+            Partitioner&) {
     std::atomic<std::size_t> next{0};
     std::exception_ptr failure;
     std::mutex guard;
@@ -52,7 +52,7 @@ void run_in(tbb::task_arena& arena, std::size_t count, const std::function<void(
 
 template <class Partitioner>
 void run_in(tbb::task_arena& arena, std::size_t count, const std::function<void(std::size_t)>& body,
-            Partitioner&& partitioner) {
+            Partitioner& partitioner) {
     arena.execute([&] {
         tbb::parallel_for(
             std::size_t{0}, count, [&](std::size_t i) { body(i); }, partitioner);
@@ -112,8 +112,8 @@ TbbExecutor::~TbbExecutor() = default;
 
 void TbbExecutor::for_each(std::size_t count, const std::function<void(std::size_t)>& body) {
     if (arena_ == nullptr) return SerialExecutor().for_each(count, body);
-    // Bodies are large (an order's whole run): one task each.
-    run_in(arena_->arena, count, body, tbb::simple_partitioner{});
+    const tbb::simple_partitioner one_task_each{};  // bodies are large: an order's whole run
+    run_in(arena_->arena, count, body, one_task_each);
 }
 
 std::unique_ptr<Executor> TbbExecutor::team(int threads) {

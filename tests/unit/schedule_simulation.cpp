@@ -106,15 +106,17 @@ TEST_CASE("Any number of threads gives the same result bit for bit") {
     const Kernel kernel = test::gemm({"m=2048", "n=2048", "k=512", "bm=64", "bn=64"}, machine);
     const auto launches = test::in_order(kernel);
     for (const Mode mode : {Mode::Grid, Mode::Dynamic}) {
-        SimulationOptions options = lanes(6, mode);
-        options.seed = 5;
-        const auto serial = run(machine, kernel, launches, options, 2);
-        for (const int threads : {2, 4}) {
-            INFO(threads << " threads");
-            TbbExecutor executor(threads);
-            check_same(serial, Simulation(machine, kernel, launches, 2, options).run(executor));
+        for (const int count : {1, 6}) {  // a team of two threads at most, and one of all
+            SimulationOptions options = lanes(count, mode);
+            options.seed = 5;
+            const auto serial = run(machine, kernel, launches, options, 2);
+            for (const int threads : {2, 4}) {
+                INFO(count << " lanes, " << threads << " threads");
+                TbbExecutor executor(threads);
+                check_same(serial, Simulation(machine, kernel, launches, 2, options).run(executor));
+            }
+            check_same(serial, run(machine, kernel, launches, options, 2));
         }
-        check_same(serial, run(machine, kernel, launches, options, 2));
     }
 }
 

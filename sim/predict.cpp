@@ -110,6 +110,7 @@ RunOptions run_options(const PreparedKernel::Parts& parts, const PredictOptions&
     run.stop_requested = options.stop_requested;
     run.record_schedule = options.record_schedule || options.details != nullptr;
     run.schedule = options.schedule;
+    run.recorded_paces = options.recorded_paces;
     return run;
 }
 

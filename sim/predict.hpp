@@ -55,6 +55,7 @@ struct PredictOptions {
     // Who ran where and from when, by launch id; then only what happens inside a CTA is simulated. nullptr:
     // the schedule is simulated, too.
     const LaunchSchedule* schedule = nullptr;
+    bool recorded_paces = false;  // no tile of `schedule` gets ahead of its pace there (line engine)
 };
 
 struct Prediction {

@@ -80,6 +80,10 @@ local function times_of_specialized(p)
         -- A producer warp runs ahead into the next tile, which it draws in a dynamic launch. A grid's CTA needs 870 ns: with them
         -- tiles of 2 to 16 steps take as many cycles as counted, within 3 % (gemm_k.csv).
         prologue_ns = ({grid = 870, static = 0, dynamic = 600})[p.mode],
+        -- The producer reads which tile comes next from memory, and in a dynamic launch draws it before: 683 to 754 and 1181 to 1349
+        -- cycles, and some 225 from there to the next tile's first loads, beside the 140 by which a step's loads take it longer
+        -- than load_interval_cycles (tile_changes.csv, at 1.6 GHz).
+        next_tile_ns = ({grid = 0, static = 660, dynamic = 1160})[p.mode],
         -- CTAs of a GPC that start together are 40 ns apart then (standard deviation) with hits alone, eight of them, and 80 all of them
         -- (few_ctas.csv's kernel in a build that notes its times); nothing brings them together again.
         prologue_jitter_ns = 110,

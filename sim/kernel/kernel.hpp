@@ -126,6 +126,7 @@ struct Kernel {
     // Loads go on into the SM's next tile as stages become free, whose math waits for the epilogue:
     // persistent loops that prefetch across tiles.
     bool epilogue_overlaps = false;
+    double next_tile_ns = 0;  // there: until a producer knows its next tile, from its last load of this one
     // There: what of a tile's stores waits in buffers of its own while the next tile's math goes on.
     std::int64_t store_buffer_bytes = 0;
     double release_cycles = 0;         // of a step's loop, beyond the machine's latency.release

@@ -34,6 +34,7 @@ const std::vector<std::string> kKernelFields{"title",
                                              "cluster",
                                              "prologue_ns",
                                              "prologue_jitter_ns",
+                                             "next_tile_ns",
                                              "epilogue_ns",
                                              "epilogue_jitter_ns",
                                              "epilogue_overlaps",
@@ -365,6 +366,7 @@ void LuaKernel::read_kernel(lua_State* lua, int index) {
     kernel.stages = static_cast<int>(whole_field(lua, index, "stages", 1, 1, kMaxStages));
     kernel.prologue_ns = time_field(lua, index, "prologue_ns", kPrologueNs);
     kernel.prologue_jitter_ns = time_field(lua, index, "prologue_jitter_ns", 0);
+    kernel.next_tile_ns = time_field(lua, index, "next_tile_ns", 0);
     kernel.epilogue_ns = time_field(lua, index, "epilogue_ns", kEpilogueNs);
     kernel.epilogue_jitter_ns = time_field(lua, index, "epilogue_jitter_ns", 0);
     kernel.epilogue_overlaps = flag_field(lua, index, "epilogue_overlaps");

@@ -89,7 +89,7 @@ void Gpc::announce(Picoseconds time, std::int32_t global, std::int32_t tile) {
     const std::int32_t index = local_slot(global);
     Slot& s = slot(index);
     s.announced = tile;
-    s.announced_at = time + from_ns(kernel_.prologue_ns);
+    s.announced_at = time + from_ns(kernel_.next_tile_ns);
     push(s.announced_at, Kind::Announce, index);
 }
 
@@ -196,7 +196,7 @@ void Gpc::land(std::int32_t index, int ring, Picoseconds now, const Action& answ
     stage.ready = std::max({stage.ready, sm.port_free, answer.settled});
     if (--stage.missing > 0) return;
     sampled_.took(sm_of(index), stage.ready - stage.sent);
-    if (s.waiting && s.math.step % kernel_.stages == ring) push(stage.ready, Kind::StageReady, index);
+    if (s.waiting && ring_of(s.math.step) == ring) push(stage.ready, Kind::StageReady, index);
 }
 
 void Gpc::begin(Picoseconds now, std::int32_t index) {
@@ -218,8 +218,8 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
         s.waiting = true;
         return;
     }
-    const Stage& stage = s.stages[static_cast<std::size_t>(s.math.step % kernel_.stages)];
-    if (stage.missing > 0) {
+    const Stage& loaded = stage_of(s, s.math.step);
+    if (loaded.missing > 0) {
         s.waiting = true;
         return;
     }
@@ -227,7 +227,7 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
     if (waits && s.done.step < s.math.step) return;  // on_release() looks again
     // Nothing of it was simulated, its last line is still in the port, the tile before is not stored yet, or
     // the loop is not through with the step before.
-    const Picoseconds ready = std::max({stage.ready, epilogue_until_[static_cast<std::size_t>(index)],
+    const Picoseconds ready = std::max({loaded.ready, epilogue_until_[static_cast<std::size_t>(index)],
                                         waits ? s.last_done + cycles(kernel_.step_gap_cycles) : 0});
     if (ready > now) {
         s.waiting = false;
@@ -314,6 +314,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
     const bool epilogue = phase.first_load == phase.first_store;
     const Picoseconds half = from_ns(kernel_.epilogue_ns / 2);
     s.last_done = now;
+    const bool passed = stage_of(s, s.done.step).passed;
     advance(work_, s.tiles, s.done);
     s.math_wait.retired();
     Picoseconds stored = now;
@@ -327,7 +328,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
         push(exit_reports_.heard(kernel_.epilogue_overlaps ? now : done, number_, random_), Kind::Exit,
              index);
     }
-    if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase))
+    if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase) && !passed)
         permit_load(now, now + release() + cycles(machine_.latency.handshake_cycles), index);
     release_if_due(now, index);
 }
@@ -335,7 +336,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
 // One more stage is free in this CTA, from `free_from` on.
 void Gpc::permit_load(Picoseconds now, Picoseconds free_from, std::int32_t index) {
     Slot& s = slot(index);
-    s.stages[static_cast<std::size_t>(s.permitted % kernel_.stages)].free_from = free_from;
+    stage_of(s, s.permitted).free_from = free_from;
     ++s.permitted;
     load_more(now, index);
 }
@@ -353,17 +354,17 @@ void Gpc::load_more(Picoseconds now, std::int32_t index) {
 // cluster, so its loads leave when the stage is free in all of it.
 void Gpc::want_loads(Picoseconds now, std::int32_t index) {
     Slot& own = slot(index);
-    Stage& next = own.stages[static_cast<std::size_t>((own.load.step + own.loads_due) % kernel_.stages)];
+    Stage& next = stage_of(own, own.load.step + own.loads_due);
     next.free_from = std::max(next.free_from, now);
     ++own.loads_due;
     bool all = true;
     Picoseconds leave = next.free_from;
     std::int32_t last = index;
     for_each_member(index, [&](std::int32_t member) {
-        const Slot& s = slot(member);
+        Slot& s = slot(member);
         all = all && s.loads_due > 0;
-        if (s.stages[ring_of(s.load)].free_from <= leave) return;
-        leave = s.stages[ring_of(s.load)].free_from;
+        if (stage_of(s, s.load.step).free_from <= leave) return;
+        leave = stage_of(s, s.load.step).free_from;
         last = member;
     });
     if (!all) return;
@@ -376,14 +377,14 @@ void Gpc::want_loads(Picoseconds now, std::int32_t index) {
 void Gpc::open_stage(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     --s.loads_due;
-    Stage& stage = s.stages[ring_of(s.load)];
+    Stage& stage = stage_of(s, s.load.step);
     stage = Stage{};
     stage.ready = now;
 }
 
 void Gpc::close_stage(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    Stage& stage = s.stages[ring_of(s.load)];
+    Stage& stage = stage_of(s, s.load.step);
     const auto sm = static_cast<std::size_t>(sm_of(index));
     stage.sent = sm_state_[sm].engine.free();
     s.uncharged += stage.requests;
@@ -399,8 +400,28 @@ void Gpc::close_stage(Picoseconds now, std::int32_t index) {
     if (s.waiting && stage.missing == 0 && s.math.step == s.load.step) {
         push(stage.ready, Kind::StageReady, index);
     }
+    const std::int32_t tile = s.load.tile;
     advance(work_, s.tiles, s.load);
+    pass_stores(now, index);
+    if (s.load.tile != tile) s.asks_from += from_ns(kernel_.next_tile_ns);
     draw_if_due(now, index);
+}
+
+// A producer has nothing to do with steps that only store: they take no stage.
+void Gpc::pass_stores(Picoseconds now, std::int32_t index) {
+    if (kernel_.pipeline != Pipeline::WarpSpecialized) return;
+    Slot& s = slot(index);
+    while (s.load.step < s.loadable && only_stores(phase_of(s.load)) && has_room(s)) {
+        // The stages that are free by now go to the steps after it.
+        for (std::int64_t step = s.permitted; step > s.load.step; --step)
+            stage_of(s, step).free_from = stage_of(s, step - 1).free_from;
+        ++s.permitted;
+        Stage& none = stage_of(s, s.load.step);
+        none = Stage{};
+        none.passed = true;
+        none.ready = now;
+        advance(work_, s.tiles, s.load);
+    }
 }
 
 // What is the same for all lines of a stage, worked out once.

@@ -15,7 +15,8 @@
 // steps deep (wgmma is asynchronous); the CTAs of an SM share its tensor cores. A step counts as issued, to
 // what follows it, when its MMAs are with the tensor cores (Machine::sm.mma_issue). A persistent CTA whose
 // epilogue overlaps loads on into its next tile: a static one knows it, a dynamic one draws it when all of
-// its tile is loaded. When things happen is in gpc.cpp, what is sent then in gpc_boxes.cpp.
+// its tile is loaded. A step that only stores takes no stage of a producer's. When things happen is in
+// gpc.cpp, what is sent then in gpc_boxes.cpp.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +34,7 @@
 #include "schedule/mode.hpp"
 #include "schedule/pace.hpp"
 #include "schedule/program_cursor.hpp"
+#include "schedule/recorded_paces.hpp"
 #include "schedule/request_sink.hpp"
 #include "schedule/tensor_cores.hpp"
 #include "schedule/wire.hpp"
@@ -100,6 +102,9 @@ public:
     std::vector<Draw>& draws() { return draws_; }
     const Demand& demand() const { return demand_; }
 
+    // From now on its CTAs ask for no step sooner than those of a recorded launch.
+    void keep(const RecordedPaces& paces) { recorded_ = &paces; }
+
     // From now on keeps a list of the boxes it issues, for a RequestSink.
     void observe() { observed_ = true; }
     std::vector<BoxIssue>& issued() { return issued_; }
@@ -128,6 +133,7 @@ private:
         Picoseconds free_from = 0;   // for the loads of its next step
         Picoseconds sent = 0;        // its loads have left the SM
         Picoseconds ready = 0;
+        bool passed = false;  // a step that takes none of the kernel's stages
     };
 
     // What became of boxes with lines in the sample: those of the others fare alike. Of an SM's last step,
@@ -200,6 +206,7 @@ private:
     void open_stage(Picoseconds now, std::int32_t index);
     void issue_loads(Picoseconds now, std::int32_t index);
     void close_stage(Picoseconds now, std::int32_t index);
+    void pass_stores(Picoseconds now, std::int32_t index);
     void weigh(Stage& stage, float weight) const;
     Picoseconds port_turn(float weight, int sectors) const;
     Picoseconds issue_stores(Picoseconds now, Picoseconds at, std::int32_t index, const Work::Phase& phase,
@@ -212,6 +219,13 @@ private:
     }
     bool wants_more_loads(const Slot& s) const {
         return s.load.step + s.loads_due < std::min(s.permitted, s.loadable);
+    }
+    static bool only_stores(const Work::Phase& phase) {
+        return phase.first_load == phase.first_store && phase.math_flops == 0 && phase.math_cycles == 0;
+    }
+    // For a step beside those that have their stages.
+    static bool has_room(const Slot& s) {
+        return std::max(s.permitted, s.load.step) - s.done.step + 1 < kMaxStages;
     }
     bool has_math(const Work::Phase& phase) const { return phase.math_flops > 0 || phase.math_cycles > 0; }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
@@ -249,8 +263,10 @@ private:
     // The same for those that receive what it loads for `axis` (0: rows, 1: columns).
     template <class Body>
     void for_each_receiver(std::int32_t index, int axis, Body&& body);
-    std::size_t ring_of(const ProgramCursor& cursor) const {
-        return static_cast<std::size_t>(cursor.step % kernel_.stages);
+    // The steps of a slot go round all places, however many stages the kernel has: some take none.
+    static std::int32_t ring_of(std::int64_t step) { return static_cast<std::int32_t>(step % kMaxStages); }
+    static Stage& stage_of(Slot& s, std::int64_t step) {
+        return s.stages[static_cast<std::size_t>(ring_of(step))];
     }
     Slot& slot(std::int32_t index) { return slots_[static_cast<std::size_t>(index)]; }
 
@@ -278,6 +294,7 @@ private:
     std::vector<std::vector<Request>> requests_;  // per lane
     std::vector<Exit> exits_;
     std::vector<Draw> draws_;
+    const RecordedPaces* recorded_ = nullptr;
     bool observed_ = false;
     std::vector<BoxIssue> issued_;
     Sampled sampled_;

@@ -17,10 +17,11 @@ constexpr double kL1HitCycles = 33;
 
 void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    const auto ring = static_cast<std::int32_t>(ring_of(s.load));
+    const auto ring = ring_of(s.load.step);
     const int sm = sm_of(index);
     LoadEngine& engine = sm_state_[static_cast<std::size_t>(sm)].engine;
-    const Picoseconds asked = asks_at(now, s);
+    const Picoseconds asked =
+        std::max(asks_at(now, s), recorded_ != nullptr ? recorded_->earliest(s.load) : Picoseconds{0});
     s.asks_from = asked + cycles(kernel_.load_interval_cycles);
     Picoseconds start = engine.begin_load(asked);
     for (std::int32_t walk : work_.loads(phase_of(s.load))) {

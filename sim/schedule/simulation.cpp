@@ -114,6 +114,10 @@ void Simulation::launch_kernel(const KernelLaunch& launch, Executor& executor, R
     activity_.emplace(machine_.sms.size());
     if (options_.record_schedule) stays_.assign(launch.kernel->programs.size(), CtaStay{});
     launched_at_ = now_;
+    if (options_.schedule != nullptr && options_.recorded_paces) {
+        paces_ = std::make_unique<RecordedPaces>(*work_, launch.launches, *options_.schedule, launched_at_);
+        for (auto& gpc : gpcs_) gpc->keep(*paces_);
+    }
     start(dispatcher_->first_wave(now_));
     traffic_at_launch_ = traffic_of(events(), sample_.factor());
     follow_power(launched_at_);

@@ -21,6 +21,7 @@
 #include "schedule/gpc.hpp"
 #include "schedule/launch_schedule.hpp"
 #include "schedule/power.hpp"
+#include "schedule/recorded_paces.hpp"
 #include "schedule/request_sink.hpp"
 #include "schedule/sm_activity.hpp"
 #include "schedule/work.hpp"
@@ -38,6 +39,7 @@ struct RunOptions {
     std::function<void(Picoseconds, const Events&)> counted;
     bool record_schedule = false;              // keep who ran where and when
     const LaunchSchedule* schedule = nullptr;  // who runs where and from when; nullptr: the dispatcher says
+    bool recorded_paces = false;               // and its tiles get through their steps no sooner than there
 };
 
 // A launch of one kernel: launches[id] is the program of the CTA with that launch id, or -1.
@@ -112,7 +114,8 @@ private:
     std::vector<std::vector<Start>> starts_;                   // of CTAs, on each GPC
     std::vector<std::vector<Next>> announced_;                 // what CTAs have drawn, on each GPC
     std::unique_ptr<Dispatcher> dispatcher_;
-    RequestSink* sink_ = nullptr;  // of this launch
+    std::unique_ptr<RecordedPaces> paces_;  // of a replay that keeps them
+    RequestSink* sink_ = nullptr;           // of this launch
     std::function<void(Picoseconds, const Events&)> counted_;
     std::vector<CtaStay> stays_;  // of this launch, by tile; when they are recorded
     Picoseconds window_;

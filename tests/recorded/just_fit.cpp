@@ -83,38 +83,67 @@ TEST_CASE("GPCs part by 4 to 11 us in 28 tiles, those of group_n:16 and morton f
     }
 }
 
-TEST_CASE("When CTAs run as recorded, group_m:16 fills what was counted") {
+TEST_CASE("When CTAs run as recorded, what was counted is filled") {
     if (test::left_to_plain_builds()) return;
-    constexpr const char* kOrder = "group_m:16";
     constexpr const char* kFills = "lts__d_sectors_fill_device.sum";
     const Machine machine = load_machine("h200");
+    TbbExecutor executor(2);
     for (const Launch& launch : kLaunches) {
         std::vector<std::string> arguments = launch.shape;
         for (const char* argument : {"stages=4", "warps=4", "pipeline=warp_specialized"})
             arguments.emplace_back(argument);
         const Kernel kernel = cli::load_launched("gemm", arguments, "", machine).kernel;
-        const NamedOrder order = cli::named_order(kOrder, machine, kernel, launch.mode);
-        const auto row =
-            test::recorded_rows("just_fit.csv", {{"m", launch.shape[0].substr(2)}, {"order", kOrder}})
-                .front();
-        PredictOptions options;
-        options.sample = 16;
-        options.mode = launch.mode;
-        TbbExecutor executor(2);
-        constexpr std::uint64_t kSeeds = 2;
-        double own = 0, replayed = 0;
-        const RecordedRun run = recorded_run(launch.file, schedule_run_name(kOrder, launch.mode));
-        for (options.seed = 0; options.seed < kSeeds; ++options.seed) {
-            const Prediction prediction = predict(machine, kernel, order, options, executor);
-            own += prediction.counters.at(kFills) / kSeeds;
-            replayed +=
-                cli::replay_schedule(machine, kernel, order, options, prediction.time_ns, run, executor)
-                    .counters.at(kFills) /
-                kSeeds;
+        for (const std::string name : {"group_m:16", "group_n:16", "morton"}) {
+            const NamedOrder order = cli::named_order(name, machine, kernel, launch.mode);
+            const auto row =
+                test::recorded_rows("just_fit.csv", {{"m", launch.shape[0].substr(2)}, {"order", name}})
+                    .front();
+            const RecordedRun run = recorded_run(launch.file, schedule_run_name(name, launch.mode));
+            PredictOptions options;
+            options.sample = 16;
+            options.mode = launch.mode;
+            constexpr std::uint64_t kSeeds = 2;
+            double own = 0, replayed = 0;
+            for (options.seed = 0; options.seed < kSeeds; ++options.seed) {
+                const Prediction prediction = predict(machine, kernel, order, options, executor);
+                own += prediction.counters.at(kFills) / kSeeds;
+                replayed +=
+                    cli::replay_schedule(machine, kernel, order, options, prediction.time_ns, run, executor)
+                        .counters.at(kFills) /
+                    kSeeds;
+            }
+            INFO(launch.file << ' ' << name << ": counted " << row[kFills] << ", under the recorded schedule "
+                             << replayed << ", under the model's " << own);
+            // Seen: 0.003 and 0.012 in group_m:16, 0.042 to 0.063 in three of the others and 0.015.
+            CHECK(replayed == Approx(row[kFills]).epsilon(name == "group_m:16" ? 0.025 : 0.075));
+            if (name == "group_m:16")
+                CHECK(std::abs(own / row[kFills] - 1) > std::abs(replayed / row[kFills] - 1));
         }
-        INFO(launch.file << ": counted " << row[kFills] << ", under the recorded schedule " << replayed
-                         << ", under the model's " << own);
-        CHECK(replayed == Approx(row[kFills]).epsilon(0.04));  // seen: 0.025 and 0.026
-        CHECK(std::abs(own / row[kFills] - 1) > std::abs(replayed / row[kFills] - 1));
+    }
+}
+
+TEST_CASE("A replay of a prediction's own schedule is that prediction but for a hundredth") {
+    if (test::left_to_plain_builds()) return;
+    const Machine machine = load_machine("h200");
+    const Launch& launch = kLaunches[1];
+    std::vector<std::string> arguments = launch.shape;
+    arguments.insert(arguments.end(), {"stages=4", "warps=4", "pipeline=warp_specialized"});
+    const Kernel kernel = cli::load_launched("gemm", arguments, "", machine).kernel;
+    const NamedOrder order = cli::named_order("group_n:16", machine, kernel, launch.mode);
+    PredictOptions options;
+    options.sample = 16;
+    options.mode = launch.mode;
+    options.record_schedule = true;
+    TbbExecutor executor(2);
+    const Prediction prediction = predict(machine, kernel, order, options, executor);
+    RecordedRun run;
+    for (std::size_t id = 0; id < prediction.schedule.size(); ++id)
+        run.stays[static_cast<std::int64_t>(id)].stay = prediction.schedule[id];
+    const auto replayed =
+        cli::replay_schedule(machine, kernel, order, options, prediction.time_ns, run, executor).counters;
+    for (const char* counter : {"lts__d_sectors_fill_device.sum", "lts__t_sectors_srcunit_ltcfabric.sum",
+                                "lts__t_sectors_srcunit_tex_lookup_miss.sum"}) {
+        INFO(counter);  // seen: 0.008, 0.007 and 0.009
+        CHECK(replayed.at(counter) == Approx(prediction.counters.at(counter)).epsilon(0.012));
     }
 }

@@ -108,6 +108,28 @@ TEST_CASE("CTAs begin when the schedule says, or when there is a place on their 
     CHECK(swapped[0].start == from_ns(9000));
 }
 
+TEST_CASE("A CTA that keeps its recorded pace asks for its steps as the recorded one went through them") {
+    const Machine machine = load_machine("h200");
+    const Kernel kernel = test::gemm({"m=128", "n=128", "k=1024", "stages=4"}, machine);
+    const auto launches = test::in_order(kernel);
+    const LaunchSchedule schedule{{0, 0, from_ns(160e3)}};
+    SimulationOptions options;
+    options.lanes = 3;
+    options.schedule = &schedule;
+    options.record_schedule = true;
+    TbbExecutor executor(2);
+    const auto length_ns = [&] {
+        const CtaStay stay = Simulation(machine, kernel, launches, 1, options).run(executor).schedule[0];
+        return static_cast<double>(stay.end - stay.start) / kPsPerNs;
+    };
+    CHECK(length_ns() < 20e3);
+    options.recorded_paces = true;
+    // Sixteen steps with loads and the one that stores; those of four stages leave at once.
+    const double step_ns = (160e3 - kernel.epilogue_ns) / 17;
+    CHECK(length_ns() >= 12 * step_ns);
+    CHECK(length_ns() < 160e3);
+}
+
 TEST_CASE("A simulation's own schedule gives its own counters, bit for bit") {
     struct Launch {
         std::vector<std::string> arguments;

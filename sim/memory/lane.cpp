@@ -11,11 +11,12 @@ namespace l2lens {
 namespace {
 
 // A box is complete when the last of its lines is. Lines that are not simulated wait at other slices'
-// outputs: by so many of a simulated line's mean waits, times the logarithm of how many lines it stands for,
-// the last of them comes later. Half, since lines of one slice wait together: a step of 132 CTAs that share
-// their boxes takes 486 and 354 ns with three and four stages on every 16th slice, 483 and 354 on all, 472
-// and 348 without (in the model before refreshes). With all slices the last one comes later still, and by
-// chance: docs/tried.md, "Orders that only just fit", has by how much, and what was tried.
+// outputs: by so many of the mean waits of its GPC's lines at this one, times the logarithm of how many lines
+// a simulated one stands for, the last of them comes later. Half, since lines of one slice wait together: a
+// step of 132 CTAs that share their boxes takes 486 and 354 ns with three and four stages on every 16th
+// slice, 483 and 354 on all, 472 and 348 without (in the model before refreshes, by the mean waits of all
+// GPCs). With all slices the last one comes later still, and by chance: docs/tried.md, "Orders that only just
+// fit", has by how much, and what was tried.
 constexpr double kLateWaits = 0.5;
 
 }  // namespace
@@ -34,6 +35,7 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
                                 {entrance(false), entrance(true)},
                                 GpcWays(machine.gpcs),
                                 TurnQueue(machine.gpcs * machine.cpcs_per_gpc)});
+        slices_.back().output_waits.resize(static_cast<std::size_t>(machine.gpcs));
         if (machine.l2.far_in_order) slices_.back().last_far.resize(model.sm_number(machine.gpcs, 0));
     }
     if (machine.last_level.bytes > 0) last_level_.emplace(machine);
@@ -301,7 +303,7 @@ Picoseconds Lane::leave_output(Picoseconds now, Slice& slice, int gpc, int secto
     take_turn(slice.output_free, now, work);
     const Picoseconds on_way = t_.gpc_way[static_cast<std::size_t>(sectors)];
     const Picoseconds leaves = slice.gpc_ways.leave(slice.output_free, gpc, on_way);
-    if (t_.late_jitters > 0) slice.output_wait.add(leaves - work - now);
+    if (t_.late_jitters > 0) slice.output_waits[static_cast<std::size_t>(gpc)].add(leaves - work - now);
     return leaves;
 }
 
@@ -454,7 +456,8 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
     const Coalescer::Entry& entry = slice.coalescer.entry(index);
     const int sectors = count(entry.sectors);
     const Picoseconds leaves = entry.charged ? now : leave_output(now, slice, entry.gpc, sectors);
-    const Picoseconds others_leave = leaves + slice.output_wait.longer_by(kLateWaits * t_.late_jitters);
+    const Picoseconds others_leave =
+        leaves + slice.output_waits[entry.gpc].longer_by(kLateWaits * t_.late_jitters);
     if (entry.fetched_far) {
         if (slice.far_lines == t_.far_lines) slice.far_opened = now;
         --slice.far_lines;

@@ -130,7 +130,7 @@ private:
         RecentLoad dram_load{};
         WriteQueue writes{};
         DramTurns dram_turns{};
-        RecentWait output_wait{};
+        std::vector<RecentWait> output_waits{};     // for the output and its way, of each GPC
         RecentShare far_misses{};                   // of what other partitions look up here
         Picoseconds last_level_free = 0;            // its port to the cache in front of the memory
         int far_lines = 0;                          // on their way to it over the fabric

@@ -13,7 +13,7 @@ public:
     Picoseconds longer_by(double means) const { return static_cast<Picoseconds>(means * mean_); }
 
 private:
-    static constexpr double kMemory = 256;  // lines: 0.3 us of a busy slice
+    static constexpr double kMemory = 128;  // lines: 0.3 us of a GPC at a busy slice
     double mean_ = 0;
 };
 

@@ -119,7 +119,7 @@ private:
         bool looks_again = false;
         Picoseconds tag_free = 0;
         Picoseconds output_free = 0;
-        double output_wait = 0;  // lately, in the mean
+        std::map<int, double> output_wait;  // of each GPC lately, in the mean
         NaiveWays ways;
         Picoseconds link_free = 0;
         NaiveDram::Channel dram;
@@ -498,7 +498,8 @@ private:
         serve(slice.output_free, now, sectors * t_.output_sector);
         const Picoseconds leaves = slice.ways.leave(machine_, slice.output_free, entry.request.gpc, sectors);
         const auto waited = static_cast<double>(leaves - sectors * t_.output_sector - now);
-        if (late_jitters_ > 0) slice.output_wait += (waited - slice.output_wait) / 256;
+        double& mean = slice.output_wait[entry.request.gpc];
+        if (late_jitters_ > 0) mean += (waited - mean) / 128;
         return leaves;
     }
 
@@ -517,7 +518,8 @@ private:
         Answer out;
         out.time = left + t_.slice_to_sm;
         // Other slices' lines of the box wait for their outputs, too.
-        const auto others = static_cast<Picoseconds>(0.5 * late_jitters_ * slice.output_wait);
+        const auto others =
+            static_cast<Picoseconds>(0.5 * late_jitters_ * slice.output_wait[entry->request.gpc]);
         out.settled = std::max(left + others, entry->settled) + t_.slice_to_sm;
         out.requesters = static_cast<std::uint8_t>(entry->landing.size());
         std::copy(entry->landing.begin(), entry->landing.end(), out.landing.begin());

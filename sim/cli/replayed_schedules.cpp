@@ -30,8 +30,8 @@ std::vector<RecordedRun> read_runs(const std::vector<std::string>& files) {
 }
 
 // So much longer than recorded a replay takes, so that a CTA that has fallen behind finds its place again.
-// With 1, single CTAs of launches whose reuse only just fits the L2 are up to 50 us late, and those fill 5 to
-// 69 % too much; with 1.04 and 1.05 what was counted within 3 % (traces/h200/just_fit.csv).
+// With 1, single CTAs of launches whose reuse only just fits the L2 come up to 50 us late, and some of those
+// fill up to 69 % too much; with 1.05 six fill what was counted within 6.3 % (traces/h200/just_fit.csv).
 constexpr double kCatchesUp = 1.05;
 
 Picoseconds duration_of(const LaunchSchedule& schedule) {

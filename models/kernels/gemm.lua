@@ -77,10 +77,10 @@ local function times_of_specialized(p)
         -- many stages there are (warm_gemm.csv), which 80 and 0.66 a row give. Those of larger tiles are bound by their math, or by
         -- their lines.
         load_interval_cycles = 66 * boxes + (p.bm * p.bn <= 64 * 128 and 80 + 0.66 * (p.bm + p.bn) or 97),
-        -- A producer warp runs ahead into the next tile, which it draws in a dynamic launch. A grid's CTA needs 870 ns: with them
-        -- tiles of 2 to 16 steps take as many cycles as counted, within 3 % (gemm_k.csv).
+        -- Until a CTA's first loads. A grid's needs 870 ns: with them tiles of 2 to 16 steps take as many cycles as counted, within
+        -- 4 % (gemm_k.csv). With 870 in static launches, too, those of 128x256 and 8 steps are 1.6 % long, with none 0.7.
         prologue_ns = ({grid = 870, static = 0, dynamic = 600})[p.mode],
-        -- The producer reads which tile comes next from memory, and in a dynamic launch draws it before: 683 to 754 and 1181 to 1349
+        -- The producer reads which tile comes next from memory, and in a dynamic launch draws it before: 683 to 826 and 1181 to 1260
         -- cycles, and some 225 from there to the next tile's first loads, beside the 140 by which a step's loads take it longer
         -- than load_interval_cycles (tile_changes.csv, at 1.6 GHz).
         next_tile_ns = ({grid = 0, static = 660, dynamic = 1160})[p.mode],

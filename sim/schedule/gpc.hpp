@@ -221,13 +221,13 @@ private:
         return s.load.step + s.loads_due < std::min(s.permitted, s.loadable);
     }
     static bool only_stores(const Work::Phase& phase) {
-        return phase.first_load == phase.first_store && phase.math_flops == 0 && phase.math_cycles == 0;
+        return phase.first_load == phase.first_store && !has_math(phase);
     }
     // For a step beside those that have their stages.
     static bool has_room(const Slot& s) {
         return std::max(s.permitted, s.load.step) - s.done.step + 1 < kMaxStages;
     }
-    bool has_math(const Work::Phase& phase) const { return phase.math_flops > 0 || phase.math_cycles > 0; }
+    static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     // From a step's math to the loads of a later one.
     Picoseconds release() {

@@ -41,6 +41,12 @@ struct Launch {
 const Launch kLaunches[] = {{"gemm_schedules_16384x4096.csv", Mode::Grid, {"m=16384", "n=4096", "k=4096"}},
                             {"gemm_schedules_dynamic.csv", Mode::Dynamic, {"m=8192", "n=8192", "k=4096"}}};
 
+Kernel kernel_of(const Launch& launch, const Machine& machine) {
+    std::vector<std::string> arguments = launch.shape;
+    arguments.insert(arguments.end(), {"stages=4", "warps=4", "pipeline=warp_specialized"});
+    return cli::load_launched("gemm", arguments, "", machine).kernel;
+}
+
 // Standard deviations of when tiles start, us: of the GPCs' means, and of the CTAs of a GPC, its mean.
 struct Apart {
     double gpcs, in_gpc;
@@ -89,10 +95,7 @@ TEST_CASE("When CTAs run as recorded, what was counted is filled") {
     const Machine machine = load_machine("h200");
     TbbExecutor executor(2);
     for (const Launch& launch : kLaunches) {
-        std::vector<std::string> arguments = launch.shape;
-        for (const char* argument : {"stages=4", "warps=4", "pipeline=warp_specialized"})
-            arguments.emplace_back(argument);
-        const Kernel kernel = cli::load_launched("gemm", arguments, "", machine).kernel;
+        const Kernel kernel = kernel_of(launch, machine);
         for (const std::string name : {"group_m:16", "group_n:16", "morton"}) {
             const NamedOrder order = cli::named_order(name, machine, kernel, launch.mode);
             const auto row =
@@ -126,9 +129,7 @@ TEST_CASE("A replay of a prediction's own schedule is that prediction but for a 
     if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     const Launch& launch = kLaunches[1];
-    std::vector<std::string> arguments = launch.shape;
-    arguments.insert(arguments.end(), {"stages=4", "warps=4", "pipeline=warp_specialized"});
-    const Kernel kernel = cli::load_launched("gemm", arguments, "", machine).kernel;
+    const Kernel kernel = kernel_of(launch, machine);
     const NamedOrder order = cli::named_order("group_n:16", machine, kernel, launch.mode);
     PredictOptions options;
     options.sample = 16;

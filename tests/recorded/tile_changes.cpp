@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When does the producer of a static launch ask for the boxes of its next tile? Beside the clock of a build
-// that notes it (traces/h200/tile_changes.csv).
-#include <algorithm>
+// When does the producer of a persistent launch ask for the boxes of its next tile? Beside the clock of a
+// build that notes it (traces/h200/tile_changes.csv).
 #include <map>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "schedule/work.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/median.hpp"
 #include "support/recorded.hpp"
 
 #include "predict.hpp"
@@ -63,17 +63,18 @@ Asked predicted(const test::RecordedCells& row, const Machine& machine, double n
     TileChanges sink;
     PredictOptions options;
     options.sample = 16;
-    options.mode = Mode::Static;
+    options.mode = row.text("mode") == "static" ? Mode::Static : Mode::Dynamic;
     options.sink = &sink;
     TbbExecutor executor(2);
     predict(machine, kernel, cli::named_order(row.text("order"), machine, kernel, options.mode), options,
             executor);
-    const auto median = [](std::vector<double>& values) {
-        const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-        std::nth_element(values.begin(), middle, values.end());
-        return *middle;
-    };
-    return {median(sink.cycles[0]), median(sink.cycles[1])};
+    return {test::median(sink.cycles[0]), test::median(sink.cycles[1])};
+}
+
+test::RecordedCells change_of(const char* bm, const char* bn, const char* mode) {
+    return test::recorded_rows("tile_changes.csv",
+                               {{"bm", bm}, {"bn", bn}, {"mode", mode}, {"order", "group_m:16"}})
+        .front();
 }
 
 }  // namespace
@@ -82,10 +83,7 @@ TEST_CASE("A static producer asks for its next tile when it has read which one t
     if (test::left_to_plain_builds()) return;
     const Machine machine = load_machine("h200");
     for (const auto& [bm, bn] : {std::pair{"64", "128"}, {"128", "128"}, {"128", "256"}}) {
-        const test::RecordedCells row =
-            test::recorded_rows("tile_changes.csv",
-                                {{"bm", bm}, {"bn", bn}, {"mode", "static"}, {"order", "group_m:16"}})
-                .front();
+        const test::RecordedCells row = change_of(bm, bn, "static");
         const double first = row["first_asked"] - row["last_asked"];
         const double second = row["second_asked"] - row["last_asked"];
         const Asked model = predicted(row, machine, -1);
@@ -96,4 +94,14 @@ TEST_CASE("A static producer asks for its next tile when it has read which one t
         // Where many stages are free by then, loads would leave far sooner.
         if (row["stages"] == 8) CHECK(predicted(row, machine, 0).first < 0.5 * first);
     }
+}
+
+TEST_CASE("A dynamic producer draws its next tile before") {
+    if (test::left_to_plain_builds()) return;
+    const test::RecordedCells row = change_of("128", "128", "dynamic");
+    // It asks for the last step's boxes as that of a static launch does.
+    const double last = change_of("128", "128", "static")["last_asked"];
+    const Asked model = predicted(row, load_machine("h200"), -1);
+    INFO(row["first_asked"] - last << " cycles, in the model " << model.first);
+    CHECK(model.first == Approx(row["first_asked"] - last).epsilon(0.1));
 }

@@ -398,6 +398,7 @@ TEST_CASE("What is wrong in a kernel file is named with the file, and the line w
     check(kernel_text("prologue_ns = -1"), "prologue_ns is -1; it must be a number from 0 to 1e6 ns (1 ms)");
     check(kernel_text("prologue_ns = 1e12"),
           "prologue_ns is 1000000000000.0; it must be a number from 0 to 1e6 ns");
+    check(kernel_text("next_tile_ns = -1"), "next_tile_ns is -1; it must be a number from 0 to 1e6 ns");
     check(kernel_text("prologue_jitter_ns = -1"),
           "prologue_jitter_ns is -1; it must be a number from 0 to 1e6 ns");
     check(kernel_text("epilogue_ns = 1000001"),

@@ -40,7 +40,7 @@ Prediction predict_on_h100(const std::string& name, const std::string& pipeline)
     const NamedOrder order = test::order_of(name, kernel, machine);
     PredictOptions options;
     options.sample = 40;
-    options.seeds = 4;
+    options.seeds = 8;  // hit rates of four differ by up to a point from four others'
     return predict(machine, kernel, order, options, serial);
 }
 
@@ -49,8 +49,8 @@ Prediction predict_on_h100(const std::string& name, const std::string& pipeline)
 TEST_CASE("The published H100 rows are predicted without a parameter of their own") {
     if (test::left_to_plain_builds()) return;
     // One of the two has to be within 4 points and to have the orders by their DRAM traffic: the
-    // warp-specialized one has. The multistage one's serpentine_m:12 hits 73.0 % in the mean of eight seeds,
-    // 72.3 in that of these four, and reads 1.7 % more from DRAM than hilbert does, here 3.6.
+    // warp-specialized one has. The multistage one's serpentine_m:12 hits 72.7 %, and reads up to 4 % more
+    // from DRAM than hilbert does.
     struct Pipeline {
         const char* name;
         double points, slack;

@@ -338,7 +338,7 @@ TEST_CASE("As many CTAs of a GPC follow each other, and start together, in the m
         INFO(file << ": on the GPC of the one before " << same(recorded) << ", model " << mean(model, same)
                   << "; start within a tick " << in_one(recorded) << ", model " << mean(model, in_one)
                   << ", within two " << in_two(recorded) << ", model " << mean(model, in_two));
-        CHECK(std::abs(mean(model, same) - same(recorded)) <= 0.095);      // seen: 0.090
+        CHECK(std::abs(mean(model, same) - same(recorded)) <= 0.095);      // seen: 0.086
         CHECK(std::abs(mean(model, in_one) - in_one(recorded)) <= 0.065);  // seen: 0.062
         CHECK(std::abs(mean(model, in_two) - in_two(recorded)) <= 0.09);
     }

@@ -44,5 +44,5 @@ TEST_CASE("When GPCs fall behind as recorded, the memory fills what was counted"
                     kSeeds;
     INFO("counted " << row[kFills] << ", under the recorded schedule " << replayed << ", under the model's "
                     << own.counters.at(kFills));
-    CHECK(replayed == Approx(row[kFills]).epsilon(0.075));  // seen: 0.062
+    CHECK(replayed == Approx(row[kFills]).epsilon(0.075));  // seen: 0.070
 }

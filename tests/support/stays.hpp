@@ -35,10 +35,10 @@ inline Stays recorded_stays(const std::string& file, const std::string& run_name
 }
 
 inline Stays predicted_stays(const Machine& machine, const Kernel& kernel, const std::string& order,
-                             Mode mode, std::uint64_t seed = 0) {
+                             Mode mode, std::uint64_t seed = 0, int sample = 16) {
     PredictOptions options;
     options.seed = seed;
-    options.sample = 16;
+    options.sample = sample;
     options.mode = mode;
     options.record_schedule = true;
     TbbExecutor executor(2);

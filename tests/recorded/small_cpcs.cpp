@@ -14,6 +14,7 @@
 #include "report/schedule_csv.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
+#include "support/moments.hpp"
 #include "support/recorded.hpp"
 #include "support/stays.hpp"
 
@@ -32,7 +33,8 @@ Kernel six_stages(const Machine& machine) {
         .kernel;
 }
 
-// GPCs of 16 SMs have two CPCs of six. Of GPC 0 other SMs are a CPC on the board that was recorded.
+// GPCs of 16 SMs have two CPCs of six and one of four. Of GPC 0 that one is of other SMs on the board that
+// was recorded.
 bool counts(const Machine& machine, const Sm& sm) {
     int sms = 0;
     for (const Sm& other : machine.sms) sms += other.gpc == sm.gpc ? 1 : 0;
@@ -42,18 +44,17 @@ bool counts(const Machine& machine, const Sm& sm) {
 // By how much sooner tile kWaves of an SM begins on CPCs of four than on those of six, in the mean (us).
 double lead_us(const test::Stays& stays, const Machine& machine) {
     const auto sms = static_cast<std::int64_t>(machine.sms.size());
-    double start[2] = {}, count[2] = {};
+    std::vector<double> small, others;  // starts, us
     for (std::int64_t id = kWaves * sms; id < (kWaves + 1) * sms; ++id) {
         const CtaStay& stay = stays.at(id);
         const Sm& sm = machine.sms[static_cast<std::size_t>(stay.sm)];
         if (!counts(machine, sm)) continue;
-        const bool small = sm.cpc == machine.cpcs_per_gpc - 1;
-        start[small] += static_cast<double>(stay.start) / kPsPerNs / 1000;
-        count[small] += 1;
+        auto& starts = sm.cpc == machine.cpcs_per_gpc - 1 ? small : others;
+        starts.push_back(static_cast<double>(stay.start) / (1000.0 * kPsPerNs));
     }
-    REQUIRE(count[1] == 4 * 5);  // of five such GPCs
-    REQUIRE(count[0] == 12 * 5);
-    return start[0] / count[0] - start[1] / count[1];
+    REQUIRE(small.size() == 4 * 5);  // of five such GPCs
+    REQUIRE(others.size() == 12 * 5);
+    return test::mean(others) - test::mean(small);
 }
 
 struct Leads {
@@ -63,7 +64,8 @@ struct Leads {
 Leads leads(const std::string& order) {
     const Machine machine = load_machine("h200");
     const Kernel kernel = six_stages(machine);
-    Leads leads{lead_us(test::recorded_stays(kSchedules, order + "_static"), machine), 0};
+    Leads leads{lead_us(test::recorded_stays(kSchedules, schedule_run_name(order, Mode::Static)), machine),
+                0};
     constexpr std::uint64_t kSeeds = 4;
     constexpr int kAuto = 0;  // every seventh slice: of every 16th they get half as far ahead
     for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -96,8 +98,9 @@ TEST_CASE("When CTAs of six stages part as recorded, the memory fills what was c
     const std::vector<test::RecordedCells> rows = test::recorded_rows(
         "stage_groups.csv",
         {{"m", "6144"}, {"n", "9216"}, {"stages", "6"}, {"order", "row_major"}, {"mode", "static"}});
-    double counted = 0;
-    for (const auto& row : rows) counted += row[kFills] / static_cast<double>(rows.size());
+    std::vector<double> fills;
+    for (const auto& row : rows) fills.push_back(row[kFills]);
+    const double counted = test::mean(fills);
     const RecordedRun run = test::recorded_run(kSchedules, schedule_run_name("row_major", Mode::Static));
     const Machine machine = load_machine("h200");
     const Kernel kernel = six_stages(machine);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <vector>
 
 #include "base/units.hpp"
@@ -37,33 +36,31 @@ public:
         return most_ > room;
     }
 
-    // From when on it no longer is, if nothing is added: when those that are busy longest, so many that the
-    // next one is free by then, have that much left.
+    // From when on it no longer is, if nothing is added: when the ways that are busy until then, and they
+    // alone, have the room left together. Counting in ways that are free before that makes it too soon, so
+    // they are left out until there are none.
     Picoseconds hold_at_most(Picoseconds room, Picoseconds now) {
         if (!hold_more_than(room, now)) return now;
-        latest_ = free_;
-        std::sort(latest_.begin(), latest_.end(), std::greater<>());
-        Picoseconds sum = -room;
-        for (std::size_t busy = 1; busy < latest_.size(); ++busy) {
-            sum += latest_[busy - 1];
-            const Picoseconds until = rounded_up(sum, busy);
-            if (until >= latest_[busy]) return until;
+        Picoseconds until = now;
+        while (true) {
+            Picoseconds sum = -room, busy = 0;
+            for (const Picoseconds free : free_) {
+                sum += free > until ? free : 0;
+                busy += free > until ? 1 : 0;
+            }
+            if (busy == 0) return until;
+            const Picoseconds later = ceil_div(sum, busy);
+            if (later <= until) return until;
+            until = later;
         }
-        return rounded_up(sum + latest_.back(), latest_.size());
     }
 
 private:
-    static Picoseconds rounded_up(Picoseconds sum, std::size_t ways) {
-        const auto n = static_cast<Picoseconds>(ways);
-        return (sum + n - 1) / n;
-    }
-
     std::vector<Picoseconds> free_;  // of each GPC's, from when on
     // They were last looked at at since_; from then on they have held no more than that. So most requests
     // compare one number.
     Picoseconds most_ = 0;
     Picoseconds since_ = 0;
-    std::vector<Picoseconds> latest_;  // free_, sorted
 };
 
 }  // namespace l2lens

@@ -14,6 +14,7 @@
 #include "base/units.hpp"
 #include "machine/machine.hpp"
 #include "memory/fitted_map.hpp"
+#include "memory/line_place.hpp"
 #include "memory/parities.hpp"
 #include "memory/solved_map.hpp"
 
@@ -36,6 +37,8 @@ public:
     std::uint32_t set(LineNumber line) const {
         return solved_ ? solved_->place(first_ + line).set : fitted_->set(first_ + line);
     }
+
+    LinePlace place(LineNumber line) const { return {set(line), home(line)}; }
 
     // Calls visit(lane, n) for all of the `lines` lines from `line` on, n of them at a time: a whole page's
     // of a lane together, else those of a run that lie in one lane.

@@ -36,11 +36,11 @@ public:
         const std::uint32_t set = static_cast<std::uint32_t>(mix64(line) % sets_);
         if (!allocates && !cache_.contains(set, line)) return {0, 0};
         SectorCache::Line& here = cache_.at(cache_.find_or_allocate(set, line).way);
-        const auto found = static_cast<SectorMask>(wanted & here.valid);
-        const Picoseconds ready = here.ready;
+        const auto found = static_cast<SectorMask>(wanted & here.valid());
+        const Picoseconds ready = here.ready();
         if (allocates && found != wanted) {
-            here.valid |= wanted;
-            here.ready = std::max(here.ready, filled);
+            here.add(wanted);
+            here.arrives(filled, filled);
         }
         return {found, ready};
     }

@@ -22,7 +22,11 @@ constexpr double kLateWaits = 0.5;
 }  // namespace
 
 Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
-    : model_(model), t_(model.timing), random_(seed, static_cast<std::uint64_t>(number)), number_(number) {
+    : model_(model),
+      t_(model.timing),
+      random_(seed, static_cast<std::uint64_t>(number)),
+      number_(number),
+      private_partitions_(model.machine.l2.private_partitions) {
     const Machine& machine = model.machine;
     const int requesters = machine.coalescer.present ? machine.coalescer.max_requesters : 1;
     for (int p = 0; p < machine.partitions; ++p) {
@@ -42,11 +46,19 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
     answers_.resize(static_cast<std::size_t>(machine.gpcs));
 }
 
+void Lane::submit(std::span<const Request> requests) {
+    constexpr std::size_t kSoon = 8;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (i + kSoon < requests.size()) wheel_.prefetch(requests[i + kSoon].time);
+        submit(requests[i]);
+    }
+}
+
 void Lane::submit(const Request& request) {
     const Kind kind = request.operation == Operation::Read ? Kind::Read : Kind::Write;
     Action& action = add(request.time, kind, model_.partition_of_gpc[request.gpc], -1);
     action.access = static_cast<const LineAccess&>(request);
-    if (request.set == kUnknownSet) action.access.set = model_.map.set(request.line);
+    if (!request.place.known()) action.access.place = model_.map.place(request.line);
 }
 
 // What is to happen at `time`, to be filled in where it lies.
@@ -93,12 +105,13 @@ void Lane::prefetch(const Action& action) const {
             [[fallthrough]];
         case Kind::Write:
             if (slice.entrances[entrance_of(access, action.partition)].lookups.empty())
-                slice.cache.prefetch(access.set);
+                slice.cache.prefetch(access.place.set());
             return;
         case Kind::HomeLookup:
         case Kind::HomeWrite:
-            return slices_[static_cast<std::size_t>(model_.map.home(access.line))].cache.prefetch(access.set);
+            return home_of(access).cache.prefetch(access.place.set());
         case Kind::Answer:
+            slice.coalescer.prefetch(access.line, access.gpc);
             return slice.coalescer.prefetch(action.index);
         case Kind::Admission:
         case Kind::HomeReply:
@@ -111,7 +124,7 @@ void Lane::prefetch(const Action& action) const {
 void Lane::prefetch_first(const Slice& slice) const {
     for (const Entrance& entrance : slice.entrances)
         for (std::size_t i = 0; i < std::min(entrance.lookups.size(), kLookupsSoon); ++i)
-            slice.cache.prefetch(entrance.lookups.at(i).request.access.set);
+            slice.cache.prefetch(entrance.lookups.at(i).request.access.place.set());
 }
 
 void Lane::reset_events() {
@@ -171,8 +184,14 @@ void Lane::on_admission(Picoseconds now, int partition) {
         free_waiting_.push_back(slice.first_waiting);
         let_in(now, entrance, first);
         slice.first_waiting = slice.waiting.empty() ? -1 : slice.waiting.pop(room_in_order(slice));
+        if (slice.first_waiting >= 0) prefetch_waiting(slice);
     }
     admit_later(now, slice, partition);
+}
+
+void Lane::prefetch_waiting(const Slice& slice) const {
+    const LineAccess& access = waiting_[static_cast<std::size_t>(slice.first_waiting)].access;
+    slice.coalescer.prefetch(access.line, access.gpc);
 }
 
 // One that has passed the coalescer: the entrances take turns. Fetches what a later one will look at.
@@ -182,7 +201,7 @@ void Lane::serve_next(Picoseconds now, Slice& slice) {
         slice.next_entrance ^= 1u;
         if (entrance.lookups.empty() || is_full(slice, entrance, now)) continue;
         if (entrance.lookups.size() > kLookupsSoon)
-            slice.cache.prefetch(entrance.lookups.at(kLookupsSoon).request.access.set);
+            slice.cache.prefetch(entrance.lookups.at(kLookupsSoon).request.access.place.set());
         return serve(now, entrance.lookups.pop().request);
     }
 }
@@ -234,31 +253,31 @@ void Lane::on_read(Picoseconds now, const LineAccess& request, int partition, st
     events_[Event::TexReadSectors] += counted;
     slice.sectors += counted;
 
-    const SectorCache::Found found = look_up(looked_up, slice, request.set, request.line, request.priority);
+    const SectorCache::Found found = look_up(looked_up, slice, request);
     SectorCache::Line& line = slice.cache.at(found.way);
-    const auto asked_missing = static_cast<SectorMask>(request.sectors & ~line.valid);
+    const auto asked_missing = static_cast<SectorMask>(request.sectors & ~line.valid());
     const Coalescer::Entry* const ahead = follow(slice, request, partition, entry);
     events_[Event::TexReadHits] += static_cast<std::uint64_t>(sectors - count(asked_missing));
     if (asked_missing == 0) {
         if (observer_ != nullptr)
-            tell_request(LaneStep::Kind::Read, now, request, partition, {found, line.valid, 0}, entry);
+            tell_request(LaneStep::Kind::Read, now, request, partition, {found, line.valid(), 0}, entry);
         answer_hit(looked_up, partition, entry, line, ahead);
         return;
     }
     const int fetch =
         request.fetch == Fetch::Tensor ? model_.machine.l2.tensor_fetch_bytes : model_.machine.l2.fetch_bytes;
-    const auto missing = static_cast<SectorMask>(promote(asked_missing, fetch) & ~line.valid);
+    const auto missing = static_cast<SectorMask>(promote(asked_missing, fetch) & ~line.valid());
     events_[Event::TexReadMisses] += static_cast<std::uint64_t>(count(asked_missing));
     events_[Event::TexReadPromoted] += static_cast<std::uint64_t>(count(missing) - count(asked_missing));
-    const SectorMask valid = line.valid;
-    line.valid |= missing;
+    const SectorMask valid = line.valid();
+    line.add(missing);
     last_level_had_ = 0;
-    if (is_home(request.line, partition)) {
+    if (is_home(request, partition)) {
         const Arrival fetched =
             fetch_sectors(slice, request.line, looked_up + t_.miss, missing, wait_for_older(slice, now));
         line.arrives(fetched.ready, fetched.settled);
-        slice.coalescer.entry(entry).arrives(line.ready, line.settled());
-        answer_at(line.ready, partition, entry);
+        slice.coalescer.entry(entry).arrives(line.ready(), line.settled());
+        answer_at(line.ready(), partition, entry);
     } else {
         fetch_missing(looked_up, request, partition, entry, found.way, missing);
     }
@@ -271,13 +290,13 @@ void Lane::on_read(Picoseconds now, const LineAccess& request, int partition, st
 void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry, const SectorCache::Line& line,
                       const Coalescer::Entry* ahead) {
     Slice& slice = slices_[static_cast<std::size_t>(partition)];
-    const std::int32_t awaited = line.fill < 0 && ahead != nullptr ? ahead->fill : line.fill;
+    const std::int32_t awaited = line.fill() < 0 && ahead != nullptr ? ahead->fill : line.fill();
     if (awaited >= 0) {
         wait_for(awaited, entry, slice.coalescer);
         return;
     }
     Coalescer::Entry& e = slice.coalescer.entry(entry);
-    e.arrives(ahead == nullptr ? line.ready : std::max(line.ready, ahead->ready), line.settled());
+    e.arrives(ahead == nullptr ? line.ready() : std::max(line.ready(), ahead->ready), line.settled());
     if (e.ready > looked_up + t_.hit) {
         answer_at(e.ready, partition, entry);
         return;
@@ -291,7 +310,7 @@ void Lane::answer_hit(Picoseconds looked_up, int partition, std::int32_t entry, 
 // is not here. What it asked for before: nullptr when that was answered (traces/h200/boxes.csv).
 const Coalescer::Entry* Lane::follow(Slice& slice, const LineAccess& request, int partition,
                                      std::int32_t entry) {
-    if (slice.last_far.empty() || request.fetch != Fetch::Tensor || is_home(request.line, partition))
+    if (slice.last_far.empty() || request.fetch != Fetch::Tensor || is_home(request, partition))
         return nullptr;
     Coalescer::Ticket& last = slice.last_far[model_.sm_number(request.gpc, request.sm)];
     return slice.coalescer.find(std::exchange(last, slice.coalescer.ticket(entry)));
@@ -308,7 +327,10 @@ Picoseconds Lane::leave_output(Picoseconds now, Slice& slice, int gpc, int secto
 }
 
 void Lane::answer_at(Picoseconds time, int partition, std::int32_t entry) {
-    add(time, Kind::Answer, partition, entry);
+    Action& answer = add(time, Kind::Answer, partition, entry);
+    const Coalescer::Entry& e = slices_[static_cast<std::size_t>(partition)].coalescer.entry(entry);
+    answer.access.line = e.line;  // for prefetch()
+    answer.access.gpc = e.gpc;
 }
 
 // Asks the home partition for the missing sectors of a far-homed line.
@@ -321,7 +343,7 @@ void Lane::fetch_missing(Picoseconds looked_up, const LineAccess& request, int p
     wait_for(fill, entry, slice.coalescer);
     slice.coalescer.entry(entry).fetched_far = true;
     ++slice.far_lines;
-    slice.cache.at(way).fill = fill;
+    slice.cache.at(way).wait_for(fill);
     Action& lookup = add(looked_up + t_.miss + t_.fabric_request, Kind::HomeLookup, partition, fill);
     lookup.access = request;
     lookup.access.sectors = missing;
@@ -329,25 +351,25 @@ void Lane::fetch_missing(Picoseconds looked_up, const LineAccess& request, int p
 
 void Lane::on_home_lookup(Picoseconds now, const Action& action) {
     const LineAccess& access = action.access;
-    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(access.line))];
+    Slice& home = home_of(access);
     const int sectors = count(access.sectors);
     events_[Event::FabricRequests] += 1;
     events_[Event::FabricReadSectors] += static_cast<std::uint64_t>(sectors);
     home.sectors += static_cast<std::uint64_t>(sectors);
     const Picoseconds looked_up = take_turn(home.tag_free, now, t_.tag);
-    const SectorCache::Found found = look_up(looked_up, home, access.set, access.line, access.priority);
+    const SectorCache::Found found = look_up(looked_up, home, access);
     SectorCache::Line& line = home.cache.at(found.way);
-    const auto missing = static_cast<SectorMask>(access.sectors & ~line.valid);
+    const auto missing = static_cast<SectorMask>(access.sectors & ~line.valid());
     const auto missed = static_cast<std::uint64_t>(count(missing));
     events_[Event::FabricReadHits] += static_cast<std::uint64_t>(sectors) - missed;
     events_[Event::FabricReadMisses] += missed;
     home.far_misses.add(missed != 0);
-    const SectorMask valid = line.valid;
+    const SectorMask valid = line.valid();
     last_level_had_ = 0;
-    Picoseconds ready = std::max(looked_up + t_.hit, line.ready);
+    Picoseconds ready = std::max(looked_up + t_.hit, line.ready());
     if (missing != 0) {
         const Arrival fetched = fetch_sectors(home, access.line, looked_up + t_.miss, missing, 0);
-        line.valid |= missing;
+        line.add(missing);
         line.arrives(fetched.ready, fetched.settled);
         ready = fetched.ready;
     }
@@ -359,7 +381,7 @@ void Lane::on_home_lookup(Picoseconds now, const Action& action) {
 
 // The home's data crosses the fabric, becomes a copy in the asking partition and wakes those who wait for it.
 void Lane::on_home_reply(Picoseconds now, const Action& action) {
-    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(action.access.line))];
+    Slice& home = home_of(action.access);
     const int sectors = count(action.access.sectors);
     if (!model_.machine.l2.replies_apart) take_turn(home.output_free, now, sectors * t_.output_sector);
     take_turn(home.fabric_free, now, sectors * t_.fabric_sector);
@@ -370,13 +392,8 @@ void Lane::on_home_reply(Picoseconds now, const Action& action) {
     const Fill fill = fills_[static_cast<std::size_t>(action.index)];
     const Picoseconds settled = arrival + std::max(fill.settled - now, Picoseconds{0});
     Slice& slice = slices_[fill.partition];
-    if (slice.cache.holds(fill.way, fill.line) && slice.cache.at(fill.way).fill == action.index) {
-        SectorCache::Line& copy = slice.cache.at(fill.way);
-        copy.fill = -1;
-        copy.ready = arrival;
-        copy.late = 0;
-        copy.arrives(arrival, settled);
-    }
+    SectorCache::Line& copy = slice.cache.at(fill.way);
+    if (slice.cache.holds(fill.way, fill.line) && copy.fill() == action.index) copy.arrived(arrival, settled);
     for (std::int32_t entry = fill.first_waiting; entry >= 0;) {
         Coalescer::Entry& waiting = slice.coalescer.entry(entry);
         const std::int32_t next = waiting.next_waiting;
@@ -395,17 +412,17 @@ void Lane::on_write(Picoseconds now, const LineAccess& request, int partition) {
     events_[Event::TexWriteSectors] += sectors;
     slice.sectors += sectors;
     const Picoseconds looked_up = take_turn(slice.tag_free, now, t_.tag_write);
-    if (is_home(request.line, partition)) {
+    if (is_home(request, partition)) {
         const Looked stored = store(looked_up, slice, request, false);
         if (observer_ != nullptr) tell_request(LaneStep::Kind::Write, now, request, partition, stored, -1);
         return;
     }
     // It leaves a copy, as a far read does: what was written hits when it is read again, and takes the place
     // of other lines (traces/h200/write_back.csv).
-    const SectorCache::Found copy = look_up(looked_up, slice, request.set, request.line, request.priority);
+    const SectorCache::Found copy = look_up(looked_up, slice, request);
     SectorCache::Line& line = slice.cache.at(copy.way);
-    const SectorMask valid = line.valid;
-    line.valid |= static_cast<SectorMask>(request.sectors & ~request.partial);
+    const SectorMask valid = line.valid();
+    line.add(static_cast<SectorMask>(request.sectors & ~request.partial));
     if (observer_ != nullptr) tell_request(LaneStep::Kind::Write, now, request, partition, {copy, valid}, -1);
     take_turn(slice.fabric_free, looked_up, static_cast<Picoseconds>(sectors) * t_.fabric_sector);
     add(slice.fabric_free + t_.fabric_request, Kind::HomeWrite, partition, -1).access = request;
@@ -413,7 +430,7 @@ void Lane::on_write(Picoseconds now, const LineAccess& request, int partition) {
 
 void Lane::on_home_write(Picoseconds now, const Action& action) {
     const LineAccess& access = action.access;
-    Slice& home = slices_[static_cast<std::size_t>(model_.map.home(access.line))];
+    Slice& home = home_of(access);
     const auto sectors = static_cast<std::uint64_t>(count(access.sectors));
     events_[Event::FabricRequests] += 1;
     events_[Event::FabricWriteSectors] += sectors;
@@ -429,10 +446,10 @@ void Lane::on_home_write(Picoseconds now, const Action& action) {
 // launches whose rows of C end within sectors, traces/h200/gemm_more.csv, and of strided 4 B writes,
 // microbenchmarks.csv).
 Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access, bool far) {
-    const SectorCache::Found found = look_up(now, home, access.set, access.line, access.priority);
+    const SectorCache::Found found = look_up(now, home, access);
     SectorCache::Line& line = home.cache.at(found.way);
     const bool adds = access.operation == Operation::Add;
-    const auto fetched = static_cast<SectorMask>(adds ? access.sectors & ~line.valid : 0);
+    const auto fetched = static_cast<SectorMask>(adds ? access.sectors & ~line.valid() : 0);
     last_level_had_ = 0;
     if (fetched != 0) {
         const Arrival arrival =
@@ -441,12 +458,12 @@ Lane::Looked Lane::store(Picoseconds now, Slice& home, const LineAccess& access,
         events_[far ? Event::FabricReadMisses : Event::TexWriteMisses] +=
             static_cast<std::uint64_t>(count(fetched));
     }
-    const SectorMask valid = line.valid;
-    line.valid |= static_cast<SectorMask>(access.sectors & (~access.partial | line.dirty | fetched));
-    home.cache.write(access.set, found.way, access.sectors);
+    const SectorMask valid = line.valid();
+    line.add(static_cast<SectorMask>(access.sectors & (~access.partial | line.dirty() | fetched)));
+    home.cache.write(access.place.set(), found.way, access.sectors);
     SectorCache::Cleaned completed;
     if (const int most = model_.machine.l2.incomplete_ways; most > 0 && line.incomplete() != 0)
-        completed = home.cache.clean_incomplete_beyond(access.set, most);
+        completed = home.cache.clean_incomplete_beyond(access.place.set(), most);
     write_back(now, home, completed);
     return {found, valid, fetched, last_level_had_, completed};
 }
@@ -463,19 +480,20 @@ void Lane::on_answer(Picoseconds now, std::int32_t index, int partition) {
         --slice.far_lines;
         admit_later(now, slice, partition);
     }
-    answers_[entry.gpc].push_back(
-        Answer{leaves + t_.slice_to_sm, std::max(others_leave, entry.settled()) + t_.slice_to_sm,
-               entry.landing, entry.requesters, static_cast<std::uint8_t>(sectors)});
+    const Picoseconds late = std::max(others_leave, entry.settled()) - leaves;
+    answers_[entry.gpc].push_back(Answer{leaves + t_.slice_to_sm, entry.landing,
+                                         static_cast<std::uint32_t>(late), entry.requesters,
+                                         static_cast<std::uint8_t>(sectors)});
     if (observer_ != nullptr) tell_answer(leaves, entry, index, partition);
     --slice.unanswered;
     slice.coalescer.close(index);
 }
 
 // Finds or allocates a line. What is cleaned of its set goes back to DRAM.
-SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, std::uint32_t set, LineNumber line,
-                                 SectorCache::Priority priority) {
+SectorCache::Found Lane::look_up(Picoseconds now, Slice& slice, const LineAccess& access) {
     const bool may_clean = slice.writes.has_room(now, t_.dram_write);
-    const SectorCache::Found found = slice.cache.find_or_allocate(set, line, priority, may_clean);
+    const SectorCache::Found found =
+        slice.cache.find_or_allocate(access.place.set(), access.line, access.priority, may_clean);
     write_back(now, slice, found.cleaned);
     return found;
 }

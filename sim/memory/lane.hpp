@@ -32,6 +32,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/random.hpp"
@@ -62,6 +63,7 @@ public:
 
     // Hands in a request that arrives at request.time, not before the end of the window that ran last.
     void submit(const Request& request);
+    void submit(std::span<const Request> requests);
     void run_until(Picoseconds end);
     bool idle() const { return wheel_.empty(); }
     // When DRAM is through with all that it has been given so far.
@@ -167,6 +169,7 @@ private:
     void act(Picoseconds now, const Action& action);
     void prefetch(const Action& action) const;
     void prefetch_first(const Slice& slice) const;
+    void prefetch_waiting(const Slice& slice) const;
     void on_request(Picoseconds now, const Action& request);
     void on_admission(Picoseconds now, int partition);
     void admit_later(Picoseconds now, Slice& slice, int partition);
@@ -174,7 +177,7 @@ private:
     void serve_next(Picoseconds now, Slice& slice);
     // Of Slice::entrances.
     std::size_t entrance_of(const LineAccess& access, int partition) const {
-        return is_home(access.line, partition) ? 0 : 1;
+        return is_home(access, partition) ? 0 : 1;
     }
     // It takes none that comes by this entrance now.
     bool is_full(Slice& slice, const Entrance& entrance, Picoseconds now) const {
@@ -216,8 +219,14 @@ private:
     void on_answer(Picoseconds now, std::int32_t entry, int partition);
 
     // Private partitions fetch from the memory whatever they miss.
-    bool is_home(LineNumber line, int partition) const {
-        return model_.machine.l2.private_partitions || model_.map.home(line) == partition;
+    bool is_home(const LineAccess& access, int partition) const {
+        return private_partitions_ || access.place.home() == partition;
+    }
+    Slice& home_of(const LineAccess& access) {
+        return slices_[static_cast<std::size_t>(access.place.home())];
+    }
+    const Slice& home_of(const LineAccess& access) const {
+        return slices_[static_cast<std::size_t>(access.place.home())];
     }
     // ahead: another entry whose data has to come first, or nullptr.
     void answer_hit(Picoseconds looked_up, int partition, std::int32_t entry, const SectorCache::Line& line,
@@ -226,8 +235,7 @@ private:
                                    std::int32_t entry);
     void fetch_missing(Picoseconds looked_up, const LineAccess& request, int partition, std::int32_t entry,
                        std::uint32_t way, SectorMask missing);
-    SectorCache::Found look_up(Picoseconds now, Slice& slice, std::uint32_t set, LineNumber line,
-                               SectorCache::Priority priority = SectorCache::Priority::Normal);
+    SectorCache::Found look_up(Picoseconds now, Slice& slice, const LineAccess& access);
     Looked store(Picoseconds now, Slice& home, const LineAccess& access, bool far);
     void write_back(Picoseconds now, Slice& slice, SectorCache::Cleaned sectors);
     Picoseconds wait_for_older(const Slice& home, Picoseconds now) const;
@@ -263,6 +271,7 @@ private:
     RandomStream random_;
     Events events_;
     const int number_;
+    const bool private_partitions_;
     SectorMask last_level_had_ = 0;  // of the last fetch_sectors(), for the observer
     LaneObserver* observer_ = nullptr;
 };

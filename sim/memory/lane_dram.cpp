@@ -51,11 +51,11 @@ Lane::Arrival Lane::fetch_sectors(Slice& slice, LineNumber line, Picoseconds fro
     events_[Event::LastLevelHits] += static_cast<std::uint64_t>(count(found.sectors));
     take_turn(slice.last_level_free, from, count(sectors) * t_.last_level_sector);
     const Picoseconds had = slice.last_level_free + t_.last_level;
-    Arrival arrival{std::max(had, found.line.ready), std::max(had, found.line.settled())};
+    Arrival arrival{std::max(had, found.line.ready()), std::max(had, found.line.settled())};
     if (const auto missing = static_cast<SectorMask>(sectors & ~found.sectors); missing != 0) {
         const Arrival read = read_dram(slice, line, slice.last_level_free, count(missing), older);
         arrival = {std::max(arrival.ready, read.ready), std::max(arrival.settled, read.settled)};
-        found.line.valid |= missing;
+        found.line.add(missing);
         found.line.arrives(arrival.ready, arrival.settled);
     }
     return arrival;

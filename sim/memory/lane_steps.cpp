@@ -20,10 +20,11 @@ void Lane::add_lookup(LaneStep& step, const Looked& looked) const {
     const SectorCache::Line& line = slices_[step.partition].cache.at(looked.found.way);
     step.way = looked.found.way;
     step.tag_found = looked.found.present;
-    step.pending = looked.found.present && looked.fetched == 0 && (line.fill >= 0 || line.ready > step.time);
+    step.pending =
+        looked.found.present && looked.fetched == 0 && (line.fill() >= 0 || line.ready() > step.time);
     step.valid = looked.valid;
-    step.after = line.valid;
-    step.dirty = line.dirty;
+    step.after = line.valid();
+    step.dirty = line.dirty();
     step.fetched = looked.fetched;
     step.last_level = looked.last_level;
     step.cleaned = looked.found.cleaned;
@@ -48,8 +49,7 @@ void Lane::tell_request(LaneStep::Kind kind, Picoseconds now, const LineAccess& 
 }
 
 void Lane::tell_home(LaneStep::Kind kind, Picoseconds now, const Action& action, const Looked& looked) const {
-    LaneStep step =
-        step_of(kind, now, model_.map.home(action.access.line), action.access.line, action.access.sectors);
+    LaneStep step = step_of(kind, now, action.access.place.home(), action.access.line, action.access.sectors);
     add_lookup(step, looked);
     observer_->stepped(step);
 }

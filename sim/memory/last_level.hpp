@@ -32,7 +32,7 @@ public:
     };
     Found read(LineNumber line, SectorMask wanted) {
         SectorCache::Line& here = cache_.at(cache_.find_or_allocate(set_of(line), line).way);
-        return {static_cast<SectorMask>(wanted & here.valid), here};
+        return {static_cast<SectorMask>(wanted & here.valid()), here};
     }
 
 private:

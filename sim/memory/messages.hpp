@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/units.hpp"
+#include "memory/line_place.hpp"
 #include "memory/sector_cache.hpp"
 
 namespace l2lens {
@@ -16,14 +17,11 @@ enum class Operation : std::uint8_t { Read, Write, Add };  // Add: a reduction, 
 // How much around a missing sector a read fills.
 enum class Fetch : std::uint8_t { Plain, Tensor };
 
-// Stands for a set that the sender has not worked out: the lane does.
-inline constexpr std::uint32_t kUnknownSet = 0xFFFFFFFF;
-
 // One line of a box that is asked for: one to four sectors.
 struct LineAccess {
     LineNumber line = 0;
-    std::uint32_t set = kUnknownSet;  // of the line
-    std::uint16_t landing = 0;        // where the data goes: the sender's own number for it
+    LinePlace place;            // of the line
+    std::uint16_t landing = 0;  // where the data goes: the sender's own number for it
     SectorMask sectors = 0;
     // Writes: sectors that are not wholly written (l2.byte_masks: none). Reads: not 0 for rows that TMA
     // shifts; they are not merged.
@@ -46,11 +44,12 @@ inline constexpr int kMaxRequesters = 8;
 
 // The data of one coalescer entry on its way into a GPC.
 struct Answer {
-    Picoseconds time = 0;     // arrival at the GPC
-    Picoseconds settled = 0;  // arrival of what its box waits for beside it: lines that are not simulated
+    Picoseconds time = 0;  // arrival at the GPC
     std::array<std::uint16_t, kMaxRequesters> landing{};
+    std::uint32_t late = 0;  // so much later comes what its box waits for beside it: lines nobody simulates
     std::uint8_t requesters = 0;
     std::uint8_t sectors = 0;  // count
 };
+static_assert(sizeof(Answer) == 32);
 
 }  // namespace l2lens

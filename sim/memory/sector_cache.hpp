@@ -37,27 +37,59 @@ public:
     // Who leaves first: PTX' eviction priorities.
     enum class Priority : std::uint8_t { EvictFirst, Normal, EvictLast };
 
-    struct Line {
-        Picoseconds ready = 0;   // when the last of its sectors has arrived
-        std::int32_t fill = -1;  // the fabric fill under way, if any
-        SectorMask valid = 0;    // sectors that are here or on their way
-        SectorMask dirty = 0;    // one that is not valid was written in part
-        std::uint16_t late = 0;  // in kLateUnit: after `ready`, when its box has settled
-
+    // Eight bytes, so that the 16 lines of a set are two cache lines of the processor.
+    class Line {
+    public:
+        // Sectors that are here or on their way.
+        SectorMask valid() const { return static_cast<SectorMask>(valid_); }
+        void add(SectorMask sectors) { valid_ = (valid() | sectors) & kWholeLine; }
+        // One that is not valid was written in part.
+        SectorMask dirty() const { return static_cast<SectorMask>(dirty_); }
         // Dirty sectors of which bytes are missing.
-        SectorMask incomplete() const { return static_cast<SectorMask>(dirty & ~valid); }
+        SectorMask incomplete() const { return static_cast<SectorMask>(dirty_ & ~valid_); }
+
+        // The fabric fill under way, or -1.
+        std::int32_t fill() const { return filling_ != 0 ? static_cast<std::int32_t>(when_) : -1; }
+        void wait_for(std::int32_t fill) {
+            filling_ = 1;
+            when_ = static_cast<std::uint32_t>(fill);
+            late_ = 0;
+        }
+
+        // When the last of its sectors has arrived; 0 while a fill is under way.
+        Picoseconds ready() const { return filling_ != 0 ? 0 : static_cast<Picoseconds>(when_); }
         // When the lines of its box that are not simulated have arrived, too.
-        Picoseconds settled() const { return ready + late * kLateUnit; }
+        Picoseconds settled() const { return ready() + static_cast<Picoseconds>(late_) * kLateUnit; }
         void arrives(Picoseconds when, Picoseconds settles) {
             settles = std::max(settles, settled());
-            ready = std::max(ready, when);
-            late = static_cast<std::uint16_t>(std::max(settles - ready, Picoseconds{0}) / kLateUnit);
+            arrived(std::max(ready(), when), settles);
+        }
+        // What it waited for has: nothing else counts.
+        void arrived(Picoseconds when, Picoseconds settles) {
+            filling_ = 0;
+            when_ = static_cast<std::uint64_t>(std::min(when, kLast)) & kLast;
+            const Picoseconds late = std::max(settles - when, Picoseconds{0}) / kLateUnit;
+            late_ = static_cast<std::uint64_t>(std::min(late, kLatest)) & kLatest;
         }
 
     private:
-        static constexpr Picoseconds kLateUnit = 256;  // 16 us in 16 bits
+        friend class SectorCache;
+
+        void write(SectorMask sectors) { dirty_ = (dirty() | sectors) & kWholeLine; }
+
+        static constexpr int kWhenBits = 42;  // 4.4 s: later than that everything counts as here
+        static constexpr int kLateBits = 13;
+        static constexpr Picoseconds kLast = (Picoseconds{1} << kWhenBits) - 1;
+        static constexpr Picoseconds kLatest = (Picoseconds{1} << kLateBits) - 1;
+        static constexpr Picoseconds kLateUnit = 256;  // 2 us in 13 bits
+
+        std::uint64_t when_ : kWhenBits = 0;  // ready(), or the fill
+        std::uint64_t late_ : kLateBits = 0;  // in kLateUnit: after ready()
+        std::uint64_t filling_ : 1 = 0;
+        std::uint64_t valid_ : kSectorsPerLine = 0;
+        std::uint64_t dirty_ : kSectorsPerLine = 0;
     };
-    static_assert(sizeof(Line) == 16);
+    static_assert(sizeof(Line) == 8);
 
     struct Cleaned {
         SectorMask dirty = 0;       // sectors to write back
@@ -89,7 +121,7 @@ public:
         }
         const std::uint32_t oldest =
             base + (state.clean_oldest != 0 ? state.clean_oldest : oldest_place(base)) - 1;
-        const bool stays = oldest == to_clean || line_[oldest].dirty != 0;
+        const bool stays = oldest == to_clean || line_[oldest].dirty() != 0;
         const std::uint32_t way = stays ? oldest_clean_but(to_clean, base) : oldest;
         state.clean_oldest = 0;
         tag_[way] = line;
@@ -100,14 +132,15 @@ public:
 
     // Sectors of a line that was just looked for are written.
     void write(std::uint32_t set, std::uint32_t way, SectorMask sectors) {
-        if (line_[way].dirty == 0) ++set_[set].dirty;
-        line_[way].dirty |= sectors;
+        if (line_[way].dirty() == 0) ++set_[set].dirty;
+        line_[way].write(sectors);
     }
 
     // Fetches what a lookup in the set reads.
     void prefetch(std::uint32_t set) const {
         constexpr std::uint32_t kLinesOfACacheLine = 64 / sizeof(Line);
         const std::uint32_t base = set * ways_;
+        __builtin_prefetch(&set_[set]);
         __builtin_prefetch(&tag_[base]);
         __builtin_prefetch(&used_[base]);
         for (std::uint32_t i = 0; i < ways_; i += kLinesOfACacheLine) __builtin_prefetch(&line_[base + i]);
@@ -126,7 +159,7 @@ public:
     template <class Visit>
     void for_each_line(Visit&& visit) const {
         for (std::size_t way = 0; way < tag_.size(); ++way) {
-            if (tag_[way] != kNoLine) visit(tag_[way], line_[way].valid);
+            if (tag_[way] != kNoLine) visit(tag_[way], line_[way].valid());
         }
     }
 
@@ -164,28 +197,28 @@ private:
         if (state.dirty >= most_dirty_) {
             Oldest dirty;
             for (std::uint32_t way = base; way < base + ways_; ++way)
-                if (line_[way].dirty != 0) dirty.see(way, used_[way]);
+                if (line_[way].dirty() != 0) dirty.see(way, used_[way]);
             return dirty.way;
         }
         if (state.clean_oldest != 0 || !may_clean) return kNoWay;
         const std::uint32_t place = oldest_place(base);
         state.clean_oldest = static_cast<std::uint16_t>(place);  // or will be
-        return line_[base + place - 1].dirty != 0 ? base + place - 1 : kNoWay;
+        return line_[base + place - 1].dirty() != 0 ? base + place - 1 : kNoWay;
     }
 
     // What has just been cleaned leaves only where everything else is dirty.
     std::uint32_t oldest_clean_but(std::uint32_t cleaned, std::uint32_t base) const {
         Oldest clean;
         for (std::uint32_t way = base; way < base + ways_; ++way)
-            if (way != cleaned && line_[way].dirty == 0) clean.see(way, used_[way]);
+            if (way != cleaned && line_[way].dirty() == 0) clean.see(way, used_[way]);
         return clean.found > 0 ? clean.way : cleaned;
     }
 
     Cleaned clean(std::uint32_t set, std::uint32_t way) {
         Line& line = line_[way];
-        const Cleaned cleaned{line.dirty, line.incomplete(), way};
-        line.valid |= line.dirty;
-        line.dirty = 0;
+        const Cleaned cleaned{line.dirty(), line.incomplete(), way};
+        line.add(line.dirty());
+        line.dirty_ = 0;
         --set_[set].dirty;
         return cleaned;
     }

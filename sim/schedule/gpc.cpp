@@ -119,7 +119,7 @@ void Gpc::receive(const Answer& answer) {
     action.sectors = answer.sectors;
     action.requesters = answer.requesters;
     action.landing = answer.landing;
-    action.settled = answer.settled;
+    action.late = answer.late;
 }
 
 void Gpc::push(Picoseconds time, Kind kind, std::int32_t slot) {
@@ -171,29 +171,29 @@ void Gpc::on_answer(Picoseconds now, const Action& answer) {
     const Stage& stage = slots_[first / kMaxStages].stages[first % kMaxStages];
     port_free_ = std::max(port_free_, now) +
                  (answer.sectors == kSectorsPerLine ? stage.turn : port_turn(stage.weight, answer.sectors));
+    const Picoseconds settled = now + answer.late;
     for (int i = 0; i < answer.requesters; ++i) {
         const std::uint16_t landing = answer.landing[static_cast<std::size_t>(i)];
         const auto index = static_cast<std::int32_t>((landing & kLandingMask) / kMaxStages);
         const int ring = landing % kMaxStages;
         if ((landing & ~kLandingMask) == 0) {
-            land(index, ring, port_free_, answer);
+            land(index, ring, answer.sectors, settled);
         } else {
             const int axis = (landing & multicast_bit(0)) != 0 ? 0 : 1;
             for_each_receiver(index, axis,
-                              [&](std::int32_t receiver) { land(receiver, ring, port_free_, answer); });
+                              [&](std::int32_t receiver) { land(receiver, ring, answer.sectors, settled); });
         }
     }
 }
 
-// One line's data has passed the port at `now` and goes into the SM.
-void Gpc::land(std::int32_t index, int ring, Picoseconds now, const Action& answer) {
+// One line's data has passed the port and goes into the SM.
+void Gpc::land(std::int32_t index, int ring, int sectors, Picoseconds settled) {
     Slot& s = slot(index);
     Stage& stage = s.stages[static_cast<std::size_t>(ring)];
     SmState& sm = sm_state_[static_cast<std::size_t>(sm_of(index))];
-    const double part =
-        answer.sectors == kSectorsPerLine ? 1 : static_cast<double>(answer.sectors) / kSectorsPerLine;
-    sm.port_free = std::max(sm.port_free, now) + cycles(stage.in_sm * part);
-    stage.ready = std::max({stage.ready, sm.port_free, answer.settled});
+    const double part = sectors == kSectorsPerLine ? 1 : static_cast<double>(sectors) / kSectorsPerLine;
+    sm.port_free = std::max(sm.port_free, port_free_) + cycles(stage.in_sm * part);
+    stage.ready = std::max({stage.ready, sm.port_free, settled});
     if (--stage.missing > 0) return;
     sampled_.took(sm_of(index), stage.ready - stage.sent);
     if (s.waiting && ring_of(s.math.step) == ring) push(stage.ready, Kind::StageReady, index);

@@ -118,10 +118,12 @@ private:
         std::uint8_t sectors;
         std::uint8_t requesters;
         std::array<std::uint16_t, kMaxRequesters> landing;
-        Picoseconds settled;
-        // Of the rest.
-        std::int32_t slot;
+        union {
+            std::uint32_t late;  // of an answer
+            std::int32_t slot;   // of the rest
+        };
     };
+    static_assert(sizeof(Action) == 24);
 
     struct Stage {
         std::int32_t missing = 0;    // lines that have not landed
@@ -189,7 +191,7 @@ private:
 
     void push(Picoseconds time, Kind kind, std::int32_t slot);
     void on_answer(Picoseconds now, const Action& answer);
-    void land(std::int32_t slot, int ring, Picoseconds now, const Action& answer);
+    void land(std::int32_t slot, int ring, int sectors, Picoseconds settled);
     void begin(Picoseconds now, std::int32_t slot);
     void on_announced(Picoseconds now, std::int32_t index);
     void draw_if_due(Picoseconds now, std::int32_t index);

@@ -114,7 +114,7 @@ std::int32_t Gpc::send(Picoseconds& start, int sm, std::int32_t id, std::int64_t
     for (const PlacedLine& line : lines) {
         prototype.time = timing.arrival(line.position, line.lane);
         prototype.line = line.line;
-        prototype.set = line.set;
+        prototype.place = line.place;
         prototype.sectors = line.sectors;
         prototype.partial = masked ? SectorMask{0} : line.partial;
         if (l1 != nullptr) prototype.sectors = take_from_l1(line, *l1, box, prototype);

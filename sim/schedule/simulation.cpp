@@ -186,7 +186,7 @@ void Simulation::run_gpc(std::size_t number) {
 void Simulation::run_lane(std::size_t number) {
     Lane& lane = *lanes_[number];
     for (auto& of_gpc : requests_) {
-        for (const Request& request : of_gpc[number]) lane.submit(request);
+        lane.submit(of_gpc[number]);
         of_gpc[number].clear();
     }
     lane.run_until(now_);

@@ -5,6 +5,7 @@
 
 #include "base/dense_ids.hpp"
 #include "base/random.hpp"
+#include "memory/service.hpp"
 
 namespace l2lens {
 namespace {
@@ -119,11 +120,11 @@ void Work::expand(std::int32_t id) {
         l2lens::expand(tensor, *walk.box, k, requests);
         std::uint32_t sectors = 0;
         for (const LineRequest& request : requests) {
-            sectors += static_cast<std::uint32_t>(__builtin_popcount(request.sectors));
+            sectors += static_cast<std::uint32_t>(count(request.sectors));
             const int lane = sample_.index(map_.lane(request.line));
             if (lane < 0) continue;
             PlacedLine line{request.line,
-                            map_.set(request.line),
+                            map_.place(request.line),
                             request.position,
                             static_cast<std::uint8_t>(lane),
                             0,

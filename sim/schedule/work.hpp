@@ -40,7 +40,7 @@ SectorCache::Priority priority_of(CacheHint hint);
 // A line of a box that lies in a simulated lane.
 struct PlacedLine {
     LineNumber line;
-    std::uint32_t set;       // of its slice
+    LinePlace place;
     std::uint16_t position;  // in the box's issue order, all lines counted
     std::uint8_t lane;       // index in the sample
     SectorMask sectors : 4;

@@ -119,8 +119,8 @@ void run(TheLane& lane, const std::vector<Sent>& sent, Picoseconds window) {
 std::vector<std::string> texts(const std::vector<Answer>& answers) {
     std::vector<std::string> lines;
     for (const Answer& answer : answers) {
-        std::string text = std::to_string(answer.time) + " ps, settled at " + std::to_string(answer.settled) +
-                           " ps, " + std::to_string(answer.sectors) + " sectors to";
+        std::string text = std::to_string(answer.time) + " ps, settled " + std::to_string(answer.late) +
+                           " ps later, " + std::to_string(answer.sectors) + " sectors to";
         for (std::size_t i = 0; i < answer.requesters; ++i) text += " " + std::to_string(answer.landing[i]);
         lines.push_back(text);
     }

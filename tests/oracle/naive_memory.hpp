@@ -520,7 +520,7 @@ private:
         // Other slices' lines of the box wait for their outputs, too.
         const auto others =
             static_cast<Picoseconds>(0.5 * late_jitters_ * slice.output_wait[entry->request.gpc]);
-        out.settled = std::max(left + others, entry->settled) + t_.slice_to_sm;
+        out.late = static_cast<std::uint32_t>(std::max(left + others, entry->settled) - left);
         out.requesters = static_cast<std::uint8_t>(entry->landing.size());
         std::copy(entry->landing.begin(), entry->landing.end(), out.landing.begin());
         out.sectors = static_cast<std::uint8_t>(sectors);

@@ -65,7 +65,7 @@ TEST_CASE("The least recently used line leaves, not the first that came") {
 TEST_CASE("A dirty line is cleaned when it is the oldest, stays for one more, and comes back empty") {
     SectorCache cache(1, 2, 2);
     const auto first = cache.find_or_allocate(0, 5);
-    cache.at(first.way).valid = 0x2;
+    cache.at(first.way).add(0x2);
     cache.write(0, first.way, 0x3);
     CHECK(cache.find_or_allocate(0, 6).cleaned.dirty == 0);  // the set was not full
     SECTION("a line that is not there takes the place of the next oldest") {
@@ -88,7 +88,7 @@ TEST_CASE("A dirty line is cleaned when it is the oldest, stays for one more, an
     REQUIRE(cache.contains(0, 5));
     CHECK(cache.find_or_allocate(0, 8).cleaned.dirty == 0);
     REQUIRE_FALSE(cache.contains(0, 5));
-    CHECK(cache.at(cache.find_or_allocate(0, 5).way).valid == 0);
+    CHECK(cache.at(cache.find_or_allocate(0, 5).way).valid() == 0);
 }
 
 TEST_CASE("Of as many dirty lines as a set may have the oldest is cleaned at the next lookup, and stays") {
@@ -105,7 +105,7 @@ TEST_CASE("Of as many dirty lines as a set may have the oldest is cleaned at the
     CHECK(cache.contains(0, 7));
     CHECK(cache.find_or_allocate(0, 7).cleaned.dirty == 0x3);  // 8
     CHECK(cache.find_or_allocate(0, 7).cleaned.dirty == 0);    // 9 is left
-    CHECK(cache.at(cache.find_or_allocate(0, 9).way).dirty == 0x3);
+    CHECK(cache.at(cache.find_or_allocate(0, 9).way).dirty() == 0x3);
 }
 
 TEST_CASE("A set all of whose lines are dirty lets the one go that it has cleaned") {
@@ -121,7 +121,7 @@ TEST_CASE("Of more lines written in part than a set may have the oldest is clean
     SectorCache cache(1, kWays, kWays);
     const auto write = [&](LineNumber line, SectorMask valid) {
         const std::uint32_t way = cache.find_or_allocate(0, line).way;
-        cache.at(way).valid = valid;
+        cache.at(way).add(valid);
         cache.write(0, way, 0x3);
         return cache.clean_incomplete_beyond(0, 1);
     };
@@ -130,8 +130,56 @@ TEST_CASE("Of more lines written in part than a set may have the oldest is clean
     const SectorCache::Cleaned cleaned = write(9, 0x2);
     CHECK(cleaned.dirty == 0x3);
     CHECK(cleaned.incomplete == 0x2);
-    CHECK(cache.at(cache.find_or_allocate(0, 8).way).valid == 0x3);
-    CHECK(cache.at(cache.find_or_allocate(0, 9).way).dirty == 0x3);
+    CHECK(cache.at(cache.find_or_allocate(0, 8).way).valid() == 0x3);
+    CHECK(cache.at(cache.find_or_allocate(0, 9).way).dirty() == 0x3);
+}
+
+TEST_CASE("A line is ready when the last of its sectors has come, and settles no sooner") {
+    SectorCache::Line line;
+    CHECK(line.fill() == -1);
+    CHECK(line.ready() == 0);
+    line.arrives(from_ns(100), from_ns(100) + 512);
+    CHECK(line.ready() == from_ns(100));
+    CHECK(line.settled() == from_ns(100) + 512);
+    line.arrives(from_ns(90), from_ns(90));  // other sectors, which came before
+    CHECK(line.ready() == from_ns(100));
+    CHECK(line.settled() == from_ns(100) + 512);
+    line.arrives(from_ns(200), from_ns(200));
+    CHECK(line.ready() == from_ns(200));
+    CHECK(line.settled() == from_ns(200));
+}
+
+TEST_CASE("A line that waits for a fill has that number, and nothing of before counts when it arrives") {
+    constexpr std::int32_t kFill = 1 << 30;
+    SectorCache::Line line;
+    line.arrives(from_ns(500), from_ns(900));
+    line.add(0x3);
+    line.wait_for(kFill);
+    CHECK(line.fill() == kFill);
+    CHECK(line.valid() == 0x3);
+    line.arrived(from_ns(400), from_ns(400));
+    CHECK(line.fill() == -1);
+    CHECK(line.ready() == from_ns(400));
+    CHECK(line.settled() == from_ns(400));
+}
+
+TEST_CASE("A line keeps times of four seconds to the picosecond, and 2 us that it settles after them") {
+    SectorCache::Line line;
+    const Picoseconds late = from_ns(4e9) + 1;
+    line.arrived(late, late + from_ns(2000));
+    CHECK(line.ready() == late);
+    CHECK(line.settled() <= late + from_ns(2000));
+    CHECK(line.settled() > late + from_ns(2000) - 256);
+    SECTION("what settles later still does so then") {
+        line.arrived(late, late + from_ns(5000));
+        CHECK(line.ready() == late);
+        CHECK(line.settled() >= late + from_ns(2000));
+        CHECK(line.settled() < late + from_ns(5000));
+    }
+    SECTION("what comes later still is here by then") {
+        line.arrived(from_ns(6e9), from_ns(6e9));
+        CHECK(line.ready() < from_ns(4.5e9));
+    }
 }
 
 TEST_CASE("The request beyond an entry's requesters opens another entry and closes the full one") {

@@ -22,6 +22,12 @@ std::optional<double> output_sectors(const Counters& predicted) {
     return all && read ? std::optional(*all - *read) : std::nullopt;
 }
 
+// The least count of a metric that is more than noise; 0 where none is known.
+double least_of_note(const Metric& metric, std::optional<double> l2_sectors) {
+    const bool counts = metric.unit == MetricUnit::Sectors || metric.unit == MetricUnit::Requests;
+    return counts && l2_sectors ? kNegligible * *l2_sectors : 0;
+}
+
 }  // namespace
 
 GroupKey group_key(const RecordedRow& row) {
@@ -40,8 +46,7 @@ std::optional<double> find_counter(const Counters& counters, std::string_view na
 }
 
 bool is_negligible(const Metric& metric, double value, std::optional<double> l2_sectors) {
-    const bool counts = metric.unit == MetricUnit::Sectors || metric.unit == MetricUnit::Requests;
-    return counts && l2_sectors && value < kNegligible * *l2_sectors;
+    return value < least_of_note(metric, l2_sectors);
 }
 
 bool stays_in_l2(const Metric& metric, double writes, std::optional<double> output) {
@@ -64,7 +69,7 @@ double error_of(const Counters& counters, const ValidationRow& row, const Metric
     const auto l2_sectors = find_counter(row.recorded.measured, "lts__t_sectors.sum");
     if (*measured == 0 || is_negligible(metric, std::max(*predicted, *measured), l2_sectors)) return kUnknown;
     if (stays_in_l2(metric, *measured, output_sectors(row.predicted))) return kUnknown;
-    return 100.0 * (*predicted / *measured - 1);
+    return 100.0 * (*predicted - *measured) / std::max(*measured, least_of_note(metric, l2_sectors));
 }
 
 double prediction_error(const ValidationRow& row, const Metric& metric) {

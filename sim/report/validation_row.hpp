@@ -51,9 +51,9 @@ bool is_negligible(const Metric& metric, double value, std::optional<double> l2_
 // then depends on when the counters were read, and is neither judged nor called noise.
 bool stays_in_l2(const Metric& metric, double writes, std::optional<double> output);
 
-// Error of a prediction: percent of the measured value, or percentage points for what is itself in percent.
-// kUnknown when it cannot be said: not measured, not predicted, measured as zero, both negligible, or DRAM
-// writes of a row most of whose output stays in the L2.
+// Error of a prediction: percent of the measured value, of the least that is not negligible where it is, or
+// percentage points for what is itself in percent. kUnknown when it cannot be said: not measured, not
+// predicted, measured as zero, both negligible, or DRAM writes of a row most of whose output stays in the L2.
 double prediction_error(const ValidationRow& row, const Metric& metric);
 
 // Was 0 counted of what is predicted in numbers worth mentioning? Such a pair has no error.

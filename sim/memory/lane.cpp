@@ -47,9 +47,9 @@ Lane::Lane(const MemoryModel& model, std::uint64_t seed, int number)
 }
 
 void Lane::submit(std::span<const Request> requests) {
-    constexpr std::size_t kSoon = 8;
+    constexpr std::size_t kBucketsSoon = 8;  // requests before one whose bucket is fetched
     for (std::size_t i = 0; i < requests.size(); ++i) {
-        if (i + kSoon < requests.size()) wheel_.prefetch(requests[i + kSoon].time);
+        if (i + kBucketsSoon < requests.size()) wheel_.prefetch(requests[i + kBucketsSoon].time);
         submit(requests[i]);
     }
 }
@@ -189,6 +189,7 @@ void Lane::on_admission(Picoseconds now, int partition) {
     admit_later(now, slice, partition);
 }
 
+// What the coalescer will look at when the one that waits first in front of it is let in.
 void Lane::prefetch_waiting(const Slice& slice) const {
     const LineAccess& access = waiting_[static_cast<std::size_t>(slice.first_waiting)].access;
     slice.coalescer.prefetch(access.line, access.gpc);

@@ -61,9 +61,9 @@ class Lane {
 public:
     Lane(const MemoryModel& model, std::uint64_t seed, int number);
 
-    // Hands in a request that arrives at request.time, not before the end of the window that ran last.
-    void submit(const Request& request);
+    // Hands in requests that arrive at their `time`, not before the end of the window that ran last.
     void submit(std::span<const Request> requests);
+    void submit(const Request& request);
     void run_until(Picoseconds end);
     bool idle() const { return wheel_.empty(); }
     // When DRAM is through with all that it has been given so far.

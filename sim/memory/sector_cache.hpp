@@ -60,11 +60,12 @@ public:
         Picoseconds ready() const { return filling_ != 0 ? 0 : static_cast<Picoseconds>(when_); }
         // When the lines of its box that are not simulated have arrived, too.
         Picoseconds settled() const { return ready() + static_cast<Picoseconds>(late_) * kLateUnit; }
+        // Further sectors do, of a line that no fill is under way to.
         void arrives(Picoseconds when, Picoseconds settles) {
             settles = std::max(settles, settled());
             arrived(std::max(ready(), when), settles);
         }
-        // What it waited for has: nothing else counts.
+        // The fill has: nothing from before counts.
         void arrived(Picoseconds when, Picoseconds settles) {
             filling_ = 0;
             when_ = static_cast<std::uint64_t>(std::min(when, kLast)) & kLast;

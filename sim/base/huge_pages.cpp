@@ -19,9 +19,8 @@ void prefer_huge_pages() {
     constexpr std::uintptr_t kHugePage = 2 << 20;
     constexpr int kHeapBytes = 64 << 20;      // reserved; only what is touched takes memory
     constexpr int kLargestOnHeap = 32 << 20;  // of an allocation; larger ones get pages of their own
-    constexpr int kHeaps = 1;  // what other threads allocate lies there, too, not in heaps of small pages
-    if (mallopt(M_ARENA_MAX, kHeaps) == 0 || mallopt(M_TOP_PAD, kHeapBytes) == 0 ||
-        mallopt(M_TRIM_THRESHOLD, 2 * kHeapBytes) == 0 || mallopt(M_MMAP_THRESHOLD, kLargestOnHeap) == 0)
+    if (mallopt(M_TOP_PAD, kHeapBytes) == 0 || mallopt(M_TRIM_THRESHOLD, 2 * kHeapBytes) == 0 ||
+        mallopt(M_MMAP_THRESHOLD, kLargestOnHeap) == 0)
         return;
     const auto heap_end = [] { return static_cast<char*>(sbrk(0)); };
     char* const end = heap_end();

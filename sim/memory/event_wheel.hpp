@@ -100,7 +100,7 @@ public:
 private:
     struct Nobody {};  // is shown what comes
 
-    // What is shown that early takes an eighth off the time of all lanes of an H200, whose 13 MB are not in
+    // What is shown that early takes an eighth off the time of all lanes of an H200, whose state is not in
     // the nearest caches: a thousand instructions or so are left for it to come.
     static constexpr std::int64_t kSoon = 16;     // buckets
     static constexpr std::size_t kTakenSoon = 8;  // nodes
@@ -121,8 +121,9 @@ private:
 
     std::int64_t horizon() const { return epoch_ + static_cast<std::int64_t>(Size); }
 
+    // What is further in the past than 2 ms counts as that.
     static std::int32_t offset_of(Picoseconds time, std::int64_t bucket) {
-        constexpr auto kLongestPast = Picoseconds{std::numeric_limits<std::int32_t>::min()};  // 2 ms
+        constexpr auto kLongestPast = Picoseconds{std::numeric_limits<std::int32_t>::min()};
         return static_cast<std::int32_t>(std::max(time - (bucket << Shift), kLongestPast));
     }
 

@@ -19,7 +19,8 @@ public:
     int home() const { return static_cast<int>(bits_ & kHomeMask); }
 
 private:
-    static constexpr int kHomeBits = 8;  // which leaves sets of 2^24: 256 MiB of 16 ways a slice
+    // As many partitions as Parities tells apart; 24 bits are left for the set (tests/unit/limits.cpp).
+    static constexpr int kHomeBits = 8;
     static constexpr std::uint32_t kHomeMask = (1u << kHomeBits) - 1;
     static constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
 

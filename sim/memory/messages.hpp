@@ -46,7 +46,7 @@ inline constexpr int kMaxRequesters = 8;
 struct Answer {
     Picoseconds time = 0;  // arrival at the GPC
     std::array<std::uint16_t, kMaxRequesters> landing{};
-    std::uint32_t late = 0;  // so much later comes what its box waits for beside it: lines nobody simulates
+    std::uint32_t late = 0;  // so many ps later comes what else its box waits for: lines nobody simulates
     std::uint8_t requesters = 0;
     std::uint8_t sectors = 0;  // count
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the model's small integers cannot hold is refused, and what they just hold works.
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "machine/check.hpp"
 #include "machine/parameters.hpp"
 #include "machine/topology.hpp"
+#include "memory/line_place.hpp"
 #include "memory/messages.hpp"
 #include "schedule/landing.hpp"
 #include "schedule/simulation.hpp"
@@ -60,6 +62,13 @@ TEST_CASE("A GPC may hold as many CTAs as a landing numbers") {
 TEST_CASE("A machine file may not ask for more than the memory's messages can say") {
     CHECK(highest("coalescer.max_requesters") == kMaxRequesters);
     CHECK(highest("l2.slices_per_partition") <= 256);  // a byte numbers the simulated ones
+    const auto last_set =
+        static_cast<std::uint32_t>(highest("l2.slice") * 1024 / kLineBytes) - 1;  // of one way
+    const auto last_home = static_cast<int>(highest("topology.partitions")) - 1;
+    const LinePlace place(last_set, last_home);
+    CHECK(place.known());
+    CHECK(place.set() == last_set);
+    CHECK(place.home() == last_home);
     Topology topology;
     for (int sm = 0; sm <= kMaxGpcs; ++sm) {
         topology.sms_of_gpc.push_back({sm});

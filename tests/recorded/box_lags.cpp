@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long does a box of A take that CTAs of other GPCs ask for as well, by how much later a CTA asks for it
-// than the first one (traces/h200/box_lags.csv)? Who comes later finds lines on their way.
+// than the first one (traces/h200/box_lags.csv)? Who comes later finds lines on their way, in the model too
+// much sooner (docs/fidelity.md).
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -33,7 +33,6 @@ constexpr std::int64_t kElementsOfStep = 64;
 constexpr std::int64_t kK = 4096;
 constexpr std::int64_t kSteps = kK / kElementsOfStep;
 constexpr std::int64_t kFirstSteps = 16;  // which the recording leaves out
-constexpr std::size_t kSmsOfGpc = 16;     // larger ones have two CTAs of a row
 
 struct Box {
     std::int64_t row;  // of tiles
@@ -63,20 +62,19 @@ public:
         last = std::max(last, step.time);
     }
 
-    // Of SMs of GPCs of sixteen: ns after the first one of their row asked, and ns until all of it is there.
+    // Of boxes that one CTA of a GPC alone asks for: ns after the first one of their row asked, and ns until
+    // all of it is there.
     std::vector<std::pair<double, double>> lags(const Machine& machine) const {
-        std::map<int, std::size_t> sms;
-        for (const auto& sm : machine.sms) ++sms[sm.gpc];
         std::vector<std::pair<double, double>> all;
         for (const auto& [box, asks] : asked_) {
             if (box.step < kFirstSteps || box.step >= kSteps) continue;
-            Picoseconds first = std::numeric_limits<Picoseconds>::max();
-            for (const auto& [sm, time] : asks) first = std::min(first, time);
-            for (const auto& [sm, time] : asks) {
-                const int gpc = machine.sms[sm].gpc;
-                if (sms[gpc] != kSmsOfGpc) continue;
-                all.emplace_back(static_cast<double>(time - first) / kPsPerNs,
-                                 static_cast<double>(there_.at({gpc, box}) - time) / kPsPerNs +
+            std::map<int, std::vector<Picoseconds>> of_gpc;
+            for (const auto& [sm, time] : asks) of_gpc[machine.sms[sm].gpc].push_back(time);
+            const Picoseconds first = std::ranges::min_element(asks, {}, &Ask::second)->second;
+            for (const auto& [gpc, times] : of_gpc) {
+                if (times.size() > 1) continue;
+                all.emplace_back(static_cast<double>(times.front() - first) / kPsPerNs,
+                                 static_cast<double>(there_.at({gpc, box}) - times.front()) / kPsPerNs +
                                      machine.latency.slice_to_sm_ns);
             }
         }
@@ -84,13 +82,15 @@ public:
     }
 
 private:
+    using Ask = std::pair<std::size_t, Picoseconds>;  // SM, when
+
     const Work* work_ = nullptr;
     std::uint64_t first_line_;
-    std::map<Box, std::vector<std::pair<std::size_t, Picoseconds>>> asked_;
+    std::map<Box, std::vector<Ask>> asked_;
     std::map<std::pair<int, Box>, Picoseconds> there_;
 };
 
-// Means of four seeds' first waves, all slices.
+// Of one wave of four seeds, all slices.
 std::vector<std::pair<double, double>> predicted_lags(const Machine& machine) {
     const Kernel kernel =
         cli::load_launched("gemm", {"m=2048", "n=1024", "k=4096", "pipeline=warp_specialized"}, "grid",
@@ -123,7 +123,7 @@ double median_within(const std::vector<std::pair<double, double>>& lags, double 
     return test::median(within);
 }
 
-// How much sooner than the first one's, ns: its largest error over lags of up to 300 ns.
+// By how much less than the first ones boxes of a lag take, ns: its largest error over lags of up to 300 ns.
 double largest_error(const Machine& machine) {
     const std::vector<std::pair<double, double>> lags = predicted_lags(machine);
     const double first = median_within(lags, 0, 0);
@@ -135,7 +135,7 @@ double largest_error(const Machine& machine) {
         if (row["lag_to_ns"] == 0 || row["lag_to_ns"] > 300) continue;
         const double counted = counted_first - row["median_ns"];
         const double predicted = first - median_within(lags, row["lag_from_ns"], row["lag_to_ns"]);
-        UNSCOPED_INFO("lag of up to " << row["lag_to_ns"] << " ns: " << predicted << " ns sooner, counted "
+        UNSCOPED_INFO("lag of up to " << row["lag_to_ns"] << " ns: " << predicted << " ns less, counted "
                                       << counted);
         largest = std::max(largest, std::abs(predicted - counted));
     }
@@ -145,7 +145,7 @@ double largest_error(const Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("Who asks later for what others have asked for gets it as much sooner as on the GPU") {
+TEST_CASE("Who asks later for what others have asked for waits as much less as on the GPU, within 27 ns") {
     if (test::left_to_plain_builds()) return;
-    CHECK(largest_error(load_machine("h200")) < 27);  // seen: 25, too much sooner at any lag
+    CHECK(largest_error(load_machine("h200")) < 27);  // seen: 26, too much sooner at any lag
 }

@@ -16,12 +16,11 @@
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_buffer.hpp"
 #include "gpu/kernels/hopper.cuh"
-#include "gpu/kernels/mix.cuh"
 #include "gpu/kernels/tensor_map.hpp"
-#include "gpu/kernels/wgmma.cuh"
 #include "gpu/probe/bench.hpp"
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/copy_ring.cuh"
+#include "gpu/tests/math_steps.cuh"
 #include "gpu/tests/meeting.cuh"
 #include "gpu/tests/row_boxes.cuh"
 
@@ -32,12 +31,6 @@ using namespace l2lens::gpu::row_boxes;
 namespace {
 
 constexpr int kMostInFlight = 6;
-
-constexpr int kMathThreads = 128;               // a warpgroup; one more warp reads
-constexpr int kBlockBytes = 64 * 64 * 2;        // 64 rows of 128 B
-constexpr int kOperandBytes = 5 * kBlockBytes;  // 64 rows of A, 256 of B
-constexpr int kMmasOfStep = 8;
-constexpr int kMmaColumns = 256;
 
 constexpr long long kSettlesNs = 150'000'000;  // until the clock is what the power leaves
 constexpr long long kCountedNs = 20'000'000;
@@ -68,40 +61,6 @@ __device__ void read(const Job& job, int sm, std::uint32_t to, std::uint64_t* ba
     ring.finish();
 }
 
-__device__ void compute(const Job& job, int sm, std::uint32_t operands, long long until) {
-    const std::uint64_t a = hopper::matrix_descriptor<true>(operands, kBlockBytes);
-    const std::uint64_t b = hopper::matrix_descriptor<true>(operands + kBlockBytes, kBlockBytes);
-    float sums[kMmaColumns / 2] = {};
-    // One thread looks at the clock for all: a warp whose threads do not agree may not multiply.
-    __shared__ volatile bool over;
-    for (bool stop = false; !stop; stop = over) {
-        hopper::wgmma_fence();
-#pragma unroll
-        for (int i = 0; i < kMmasOfStep; ++i) hopper::Wgmma<kMmaColumns, true, true>::mma(sums, a, b, 1);
-        hopper::wgmma_commit();
-        hopper::wgmma_wait<0>();
-        hopper::named_barrier(1, kMathThreads);  // all have read what the last look said
-        if (threadIdx.x == 0) over = global_timer() >= until;
-        hopper::named_barrier(1, kMathThreads);
-    }
-    float sum = 0;
-    for (const float s : sums) sum += s;
-    job.sink[sm * kMathThreads + static_cast<int>(threadIdx.x)] = sum;
-}
-
-// Two bf16 a word, of either sign and from 1 to 2, since the power of tensor cores goes with the bits that
-// change.
-__device__ void fill_operands(std::uint8_t* operands) {
-    auto* words = reinterpret_cast<std::uint32_t*>(operands);
-    for (int i = static_cast<int>(threadIdx.x); i < kOperandBytes / 4; i += static_cast<int>(blockDim.x)) {
-        constexpr std::uint32_t kSignsAndFractions = 0x807f807f;
-        constexpr std::uint32_t kOnes = 0x3f803f80;
-        words[i] =
-            (static_cast<std::uint32_t>(mix(static_cast<std::uint64_t>(i))) & kSignsAndFractions) | kOnes;
-    }
-    hopper::async_proxy_fence();
-}
-
 __global__ void port_kernel(const __grid_constant__ Job job) {
     extern __shared__ std::uint8_t raw[];
     __shared__ std::uint64_t barriers[kMostInFlight];
@@ -109,15 +68,18 @@ __global__ void port_kernel(const __grid_constant__ Job job) {
     const auto sm = static_cast<int>(sm_id());
     const std::uint32_t base = hopper::shared_address(raw);
     const std::uint32_t aligned = (base + kAlignment - 1) / kAlignment * kAlignment;
-    fill_operands(raw + (aligned - base));
+    math_steps::fill_operands(raw + (aligned - base));
     if (threadIdx.x == 0) start = meet(job.meeting, sm, job.participants);
     __syncthreads();
     const long long from = start + kSettlesNs;
-    if (threadIdx.x < kMathThreads) {
-        if (job.computes[sm] >= 0) compute(job, sm, aligned, from + kCountedNs);
-    } else if (threadIdx.x == kMathThreads && job.reads[sm] >= 0) {
-        read(job, sm, aligned + (kOperandBytes + kAlignment - 1) / kAlignment * kAlignment, barriers, from,
-             from + kCountedNs);
+    const long long until = from + kCountedNs;
+    if (threadIdx.x < math_steps::kThreads) {
+        if (job.computes[sm] >= 0)
+            math_steps::run(
+                aligned, job.sink + sm * math_steps::kThreads, [&] { return global_timer() >= until; },
+                [] {});
+    } else if (threadIdx.x == math_steps::kThreads && job.reads[sm] >= 0) {
+        read(job, sm, aligned + math_steps::kOperandBytes, barriers, from, until);
     }
 }
 
@@ -134,7 +96,7 @@ Counted count(const ProbeBench& bench, const std::vector<int>& reading, const st
     DeviceBuffer<Meeting> meeting(1);
     DeviceBuffer<unsigned long long> copied(sms);
     DeviceBuffer<long long> cycles(sms);
-    const DeviceBuffer<float> sink(sms * kMathThreads);
+    const DeviceBuffer<float> sink(sms * math_steps::kThreads);
     meeting.fill_bytes(0);
     copied.fill_bytes(0);
     cycles.fill_bytes(0);
@@ -149,8 +111,8 @@ Counted count(const ProbeBench& bench, const std::vector<int>& reading, const st
         cycles.get(),
         sink.get()};
     const int shared = probe::prepare_one_cta_per_sm(port_kernel) - kAlignment;
-    port_kernel<<<static_cast<unsigned>(bench.sms()), kMathThreads + 32, static_cast<std::size_t>(shared)>>>(
-        job);
+    port_kernel<<<static_cast<unsigned>(bench.sms()), math_steps::kThreads + 32,
+                  static_cast<std::size_t>(shared)>>>(job);
     check_launch("reading beside tensor cores");
     return {copied.to_host(), cycles.to_host()};
 }

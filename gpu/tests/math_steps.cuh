@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of MMAs whose operands stay in shared memory, for recorders that keep tensor cores busy.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/kernels/hopper.cuh"
+#include "gpu/kernels/mix.cuh"
+#include "gpu/kernels/wgmma.cuh"
+
+namespace l2lens::gpu::math_steps {
+
+inline constexpr int kThreads = 128;                   // a warpgroup, the first one of its CTA
+inline constexpr int kBlockBytes = 64 * 64 * 2;        // 64 rows of 128 B
+inline constexpr int kOperandBytes = 5 * kBlockBytes;  // 64 rows of A, 256 of B
+inline constexpr int kMmas = 8;                        // of a step
+inline constexpr int kColumns = 256;
+inline constexpr int kCycles = kMmas * kColumns / 2;  // of a step, if nothing is lost between MMAs
+inline constexpr double kFlops = 2.0 * kMmas * 64 * kColumns * 16;
+
+// All threads of the CTA: two bf16 a word, of either sign and from 1 to 2, since the power of tensor cores
+// goes with the bits that change.
+__device__ inline void fill_operands(std::uint8_t* operands) {
+    auto* words = reinterpret_cast<std::uint32_t*>(operands);
+    for (int i = static_cast<int>(threadIdx.x); i < kOperandBytes / 4; i += static_cast<int>(blockDim.x)) {
+        constexpr std::uint32_t kSignsAndFractions = 0x807f807f;
+        constexpr std::uint32_t kOnes = 0x3f803f80;
+        words[i] =
+            (static_cast<std::uint32_t>(mix(static_cast<std::uint64_t>(i))) & kSignsAndFractions) | kOnes;
+    }
+    hopper::async_proxy_fence();
+}
+
+// The warpgroup: steps until stop(), which one thread is asked for all, since a warp whose threads do not
+// agree may not multiply; after each step pause(). Returns how many, and into `sink` what keeps the compiler
+// from leaving them out.
+template <class Stop, class Pause>
+__device__ int run(std::uint32_t operands, float* sink, Stop&& stop, Pause&& pause) {
+    const std::uint64_t a = hopper::matrix_descriptor<true>(operands, kBlockBytes);
+    const std::uint64_t b = hopper::matrix_descriptor<true>(operands + kBlockBytes, kBlockBytes);
+    float sums[kColumns / 2] = {};
+    __shared__ volatile bool over;
+    int steps = 0;
+    for (bool last = false; !last; last = over, ++steps) {
+        hopper::wgmma_fence();
+#pragma unroll
+        for (int i = 0; i < kMmas; ++i) hopper::Wgmma<kColumns, true, true>::mma(sums, a, b, 1);
+        hopper::wgmma_commit();
+        hopper::wgmma_wait<0>();
+        pause();
+        hopper::named_barrier(1, kThreads);  // all have read what the last look said
+        if (threadIdx.x == 0) over = stop();
+        hopper::named_barrier(1, kThreads);
+    }
+    float sum = 0;
+    for (const float s : sums) sum += s;
+    sink[threadIdx.x] = sum;
+    return steps;
+}
+
+}  // namespace l2lens::gpu::math_steps

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // l2lens_gpu_clock_course: the SM clock from the moment on when tensor cores begin to multiply, as rows of
 // traces/h200/clock_course.csv (its README says what the columns are).
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -36,6 +35,7 @@ constexpr int kWatcher = math_steps::kThreads + 32;
 constexpr long long kWindowNs = 10'000;
 constexpr int kWindows = 100;
 constexpr int kReadings = 3;
+constexpr auto kPause = std::chrono::milliseconds(30);  // in which the chip has nothing to do
 
 // What all SMs do.
 struct Load {
@@ -47,10 +47,10 @@ struct Load {
 struct Job {
     CUtensorMap boxes;
     int in_flight;
-    long long step_cycles;  // from one step to the next
+    long long step_cycles;  // from one step to the next; 0: no steps
     long long idle_ns;
     Meeting* meeting;
-    long long* clocks;  // by SM, kWindows + 1 of each, at windows' ends
+    long long* clocks;  // by SM, kWindows + 1 of each, between windows
     int* steps;         // by SM
     float* sink;
 };
@@ -92,9 +92,7 @@ __global__ void course_kernel(const __grid_constant__ Job job) {
     __shared__ std::uint64_t barriers[kMostInFlight];
     __shared__ long long start;
     const auto sm = static_cast<int>(sm_id());
-    const std::uint32_t base = hopper::shared_address(raw);
-    const std::uint32_t aligned = (base + kAlignment - 1) / kAlignment * kAlignment;
-    math_steps::fill_operands(raw + (aligned - base));
+    const std::uint32_t operands = math_steps::place_operands(raw);
     if (threadIdx.x == 0) start = meet(job.meeting, static_cast<int>(blockIdx.x), gridDim.x);
     __syncthreads();
     const long long from = start + job.idle_ns;
@@ -102,47 +100,59 @@ __global__ void course_kernel(const __grid_constant__ Job job) {
     const auto thread = static_cast<int>(threadIdx.x);
     if (thread == kWatcher) watch(job.clocks + sm * (kWindows + 1), from);
     wait_until(from);
-    if (thread < math_steps::kThreads && job.step_cycles > 0) compute(job, sm, aligned, until);
+    if (thread < math_steps::kThreads && job.step_cycles > 0) compute(job, sm, operands, until);
     if (thread == kReader && job.in_flight > 0)
-        read(job, sm, aligned + math_steps::kOperandBytes, barriers, until);
+        read(job, sm, operands + math_steps::kOperandBytes, barriers, until);
+}
+
+struct Course {
+    double tflops;            // in the mean of all windows
+    std::vector<double> ghz;  // by window, in the mean of all SMs
+};
+
+Course watch(const ProbeBench& bench, const Load& load) {
+    const auto sms = static_cast<std::size_t>(bench.sms());
+    DeviceBuffer<Meeting> meeting(1);
+    DeviceBuffer<long long> clocks(sms * (kWindows + 1));
+    DeviceBuffer<int> steps(sms);
+    const DeviceBuffer<float> sink(sms * math_steps::kThreads);
+    meeting.fill_bytes(0);
+    steps.fill_bytes(0);
+    const Job job{
+        tile_map(bench.buffer(), static_cast<std::int64_t>(bench.sms()) * kBoxRows, kColumns, kBoxRows),
+        load.in_flight,
+        load.math_share > 0 ? static_cast<long long>(math_steps::kCycles / load.math_share) : 0,
+        load.idle_us * 1000,
+        meeting.get(),
+        clocks.get(),
+        steps.get(),
+        sink.get()};
+    const int shared = probe::prepare_one_cta_per_sm(course_kernel) - kAlignment;
+    std::this_thread::sleep_for(kPause);
+    course_kernel<<<static_cast<unsigned>(bench.sms()), kThreads, static_cast<std::size_t>(shared)>>>(job);
+    check_launch("watching the clock");
+
+    const std::vector<long long> seen = clocks.to_host();
+    const std::vector<int> done = steps.to_host();
+    Course course{
+        std::accumulate(done.begin(), done.end(), 0.0) * math_steps::kFlops / (kWindows * kWindowNs) / 1000,
+        std::vector<double>(kWindows)};
+    for (std::size_t at = 0; at < seen.size(); ++at) {
+        const std::size_t window = at % (kWindows + 1);
+        if (window < kWindows)
+            course.ghz[window] += static_cast<double>(seen[at + 1] - seen[at]) /
+                                  static_cast<double>(kWindowNs) / static_cast<double>(sms);
+    }
+    return course;
 }
 
 void record(const ProbeBench& bench, const Load& load) {
-    const auto sms = static_cast<std::size_t>(bench.sms());
-    const int shared = probe::prepare_one_cta_per_sm(course_kernel) - kAlignment;
     for (int reading = 0; reading < kReadings; ++reading) {
-        DeviceBuffer<Meeting> meeting(1);
-        DeviceBuffer<long long> clocks(sms * (kWindows + 1));
-        DeviceBuffer<int> steps(sms);
-        const DeviceBuffer<float> sink(sms * math_steps::kThreads);
-        meeting.fill_bytes(0);
-        steps.fill_bytes(0);
-        const Job job{
-            tile_map(bench.buffer(), static_cast<std::int64_t>(bench.sms()) * kBoxRows, kColumns, kBoxRows),
-            load.in_flight,
-            load.math_share > 0 ? static_cast<long long>(math_steps::kCycles / load.math_share) : 0,
-            load.idle_us * 1000,
-            meeting.get(),
-            clocks.get(),
-            steps.get(),
-            sink.get()};
-        std::this_thread::sleep_for(std::chrono::milliseconds(30));
-        course_kernel<<<static_cast<unsigned>(bench.sms()), kThreads, static_cast<std::size_t>(shared)>>>(
-            job);
-        check_launch("watching the clock");
-        const std::vector<long long> seen = clocks.to_host();
-        const std::vector<int> done = steps.to_host();
-        const double tflops = std::accumulate(done.begin(), done.end(), 0.0) * math_steps::kFlops /
-                              (kWindows * kWindowNs) / 1000;
-        for (int window = 0; window < kWindows; ++window) {
-            double cycles = 0;
-            for (std::size_t sm = 0; sm < sms; ++sm) {
-                const auto at = sm * (kWindows + 1) + static_cast<std::size_t>(window);
-                cycles += static_cast<double>(seen[at + 1] - seen[at]) / static_cast<double>(sms);
-            }
+        const Course course = watch(bench, load);
+        for (int window = 0; window < kWindows; ++window)
             std::printf("%g,%d,%d,%d,%.0f,%lld,%.3f\n", load.math_share, load.in_flight, load.idle_us,
-                        reading, tflops, (window * kWindowNs + kWindowNs / 2) / 1000, cycles / kWindowNs);
-        }
+                        reading, course.tflops, (window * kWindowNs + kWindowNs / 2) / 1000,
+                        course.ghz[static_cast<std::size_t>(window)]);
         std::fflush(stdout);
     }
 }
@@ -152,7 +162,7 @@ void record_all(const ProbeBench& bench) {
     for (const int in_flight : {0, 4})
         for (const double math_share : {0.0, 0.3, 0.5, 0.7, 0.8, 1.0})
             record(bench, {math_share, in_flight, 0});
-    record(bench, {0.8, 1, 200});
+    for (const int idle_us : {0, 200}) record(bench, {0.8, 1, idle_us});
 }
 
 }  // namespace

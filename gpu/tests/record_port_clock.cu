@@ -66,9 +66,7 @@ __global__ void port_kernel(const __grid_constant__ Job job) {
     __shared__ std::uint64_t barriers[kMostInFlight];
     __shared__ long long start;
     const auto sm = static_cast<int>(sm_id());
-    const std::uint32_t base = hopper::shared_address(raw);
-    const std::uint32_t aligned = (base + kAlignment - 1) / kAlignment * kAlignment;
-    math_steps::fill_operands(raw + (aligned - base));
+    const std::uint32_t operands = math_steps::place_operands(raw);
     if (threadIdx.x == 0) start = meet(job.meeting, sm, job.participants);
     __syncthreads();
     const long long from = start + kSettlesNs;
@@ -76,10 +74,10 @@ __global__ void port_kernel(const __grid_constant__ Job job) {
     if (threadIdx.x < math_steps::kThreads) {
         if (job.computes[sm] >= 0)
             math_steps::run(
-                aligned, job.sink + sm * math_steps::kThreads, [&] { return global_timer() >= until; },
+                operands, job.sink + sm * math_steps::kThreads, [&] { return global_timer() >= until; },
                 [] {});
     } else if (threadIdx.x == math_steps::kThreads && job.reads[sm] >= 0) {
-        read(job, sm, aligned + math_steps::kOperandBytes, barriers, from, until);
+        read(job, sm, operands + math_steps::kOperandBytes, barriers, from, until);
     }
 }
 

@@ -72,7 +72,12 @@ __device__ inline void load_operand(const CUtensorMap* map, std::uint32_t to, st
     }
 }
 
-template <int BM, int BN, int WarpGroups, bool AKMajor, bool BKMajor>
+// Where in K a step of a tile begins, in steps: one behind the other. A recorder may have others.
+struct WholeK {
+    static __device__ int at(int step) { return step; }
+};
+
+template <int BM, int BN, int WarpGroups, bool AKMajor, bool BKMajor, class Walk = WholeK>
 class GemmCta {
 public:
     using Layout = GemmLayout<BM, BN, WarpGroups>;
@@ -150,7 +155,7 @@ private:
             hopper::barrier_wait(empty(ring.slot), ring.parity ^ 1);
             const std::uint32_t barrier = full(ring.slot);
             hopper::barrier_expect_bytes(barrier, Layout::kStageBytes);
-            const int k = step * kGemmBk;
+            const int k = Walk::at(step) * kGemmBk;
             load_operand<BM, AKMajor>(&args_.a, a_of(ring.slot), barrier, row, k, args_.share == Share::A,
                                       rank_);
             load_operand<BN, BKMajor>(&args_.b, b_of(ring.slot), barrier, column, k, args_.share == Share::B,
@@ -251,13 +256,19 @@ private:
     std::uint32_t rank_;
 };
 
+// What a launch of it runs: one CTA, in all the shared memory it was given.
+template <class Cta>
+__device__ inline void run_gemm_cta(const GemmArgs& args) {
+    extern __shared__ std::uint8_t raw[];
+    const std::uint32_t misaligned = hopper::shared_address(raw) % Cta::Layout::kAlignment;
+    std::uint8_t* shared = raw + (misaligned ? Cta::Layout::kAlignment - misaligned : 0);
+    Cta(args, shared).run();
+}
+
 template <int BM, int BN, int WarpGroups, bool AKMajor, bool BKMajor>
 __global__ void __launch_bounds__(WarpGroups * 128 + 32, 1)
     gemm_kernel(const __grid_constant__ GemmArgs args) {
-    extern __shared__ std::uint8_t raw[];
-    const std::uint32_t misaligned = hopper::shared_address(raw) % GemmLayout<BM, BN, WarpGroups>::kAlignment;
-    std::uint8_t* shared = raw + (misaligned ? GemmLayout<BM, BN, WarpGroups>::kAlignment - misaligned : 0);
-    GemmCta<BM, BN, WarpGroups, AKMajor, BKMajor>(args, shared).run();
+    run_gemm_cta<GemmCta<BM, BN, WarpGroups, AKMajor, BKMajor>>(args);
 }
 
 }  // namespace l2lens::gpu

@@ -103,21 +103,28 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
+// A, B and C lie one behind the other from `memory` on; A and B have the columns of a round.
+GemmArgs args_of(const Tile& tile, int steps, char* memory, const DeviceBuffer<std::uint32_t>& order) {
+    const std::int64_t columns = std::int64_t{kRound} * kGemmBk;
+    char* b = memory + tile.m() * columns * 2;
+    char* c = b + tile.n() * columns * 2;
+    GemmArgs args{};
+    args.a = tile_map(memory, tile.m(), columns, tile.bm);
+    args.b = tile_map(b, tile.n(), columns, tile.bn);
+    args.c = tile_map(c, tile.m(), tile.n(), kBlock);
+    args.work = {order.get(), static_cast<std::int32_t>(order.size()), LaunchMode::Static, nullptr, nullptr};
+    args.k_steps = steps;
+    args.stages = tile.stages;
+    args.share = Share::Nothing;
+    return args;
+}
+
 void record(ProbeBench& bench, const Tile& tile, bool row_major, const std::vector<int>& sms, int steps) {
     const DeviceBuffer<std::uint32_t> order{std::span<const std::uint32_t>(order_of(row_major))};
     const std::vector<std::uint8_t> wanted = only(sms, bench.sms());
     const DeviceBuffer<std::uint8_t> works{std::span<const std::uint8_t>(wanted)};
     DeviceBuffer<TileRecord> records(order.size());
-    const std::int64_t columns = std::int64_t{kRound} * kGemmBk;
-    char* b = bench.buffer() + tile.m() * columns * 2;
-    GemmArgs args{};
-    args.share = Share::Nothing;
-    args.a = tile_map(bench.buffer(), tile.m(), columns, tile.bm);
-    args.b = tile_map(b, tile.n(), columns, tile.bn);
-    args.c = tile_map(b + tile.n() * columns * 2, tile.m(), tile.n(), kBlock);
-    args.k_steps = steps;
-    args.stages = tile.stages;
-    args.work = {order.get(), static_cast<std::int32_t>(order.size()), LaunchMode::Static, nullptr, nullptr};
+    GemmArgs args = args_of(tile, steps, bench.buffer(), order);
     const auto launch = [&] {
         tile.kernel<<<static_cast<unsigned>(order.size()), static_cast<unsigned>(tile.threads),
                       static_cast<std::size_t>(tile.shared_bytes)>>>(args, works.get());

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 
+#include "gpu/counters/statistics.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_buffer.hpp"
 #include "gpu/kernels/gemm.hpp"
@@ -96,11 +97,6 @@ Ends ends_of(const std::vector<TileRecord>& records, const std::vector<std::uint
     }
     const double mean = sum / static_cast<double>(ends.size());
     return {mean, std::sqrt(std::max(squares / static_cast<double>(ends.size()) - mean * mean, 0.0))};
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
 }
 
 // A, B and C lie one behind the other from `memory` on; A and B have the columns of a round.

@@ -125,7 +125,7 @@ std::string said(const Compared& compared) {
 
 }  // namespace
 
-TEST_CASE("A GPC by itself takes what its ports give, and what waits for long merges") {
+TEST_CASE("A GPC by itself takes as long and merges as much as on the GPU, with few stages or small tiles") {
     struct Case {
         const char *bm, *stages;
     };

@@ -116,6 +116,6 @@ TEST_CASE("Columns part with each wave, on the GPU by 0.2 us") {
         INFO("wave " << wave << ": columns end " << apart[wave] << " us apart, here " << here[wave]);
         CHECK(apart[wave] < 0.4 + 0.2 * static_cast<double>(wave));
     }
-    // Seen: 3.6 times. On the GPU something holds columns that are ahead (docs/tried.md, Columns that part).
+    // Seen: 3.6 times. What holds them together there is not known (docs/tried.md, Columns that part).
     CHECK(mean(here) < 4.5 * mean(apart));
 }

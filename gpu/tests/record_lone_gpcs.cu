@@ -20,6 +20,7 @@
 #include "gpu/kernels/tensor_map.hpp"
 #include "gpu/probe/bench.hpp"
 #include "gpu/probe/device_side.cuh"
+#include "gpu/tests/recorder.hpp"
 
 using namespace l2lens;
 using namespace l2lens::gpu;
@@ -184,15 +185,9 @@ void record_all(ProbeBench& bench) {
 }  // namespace
 
 int main(int count, char**) {
-    try {
-        if (count > 1) throw BadInput("l2lens_gpu_lone_gpcs takes no word");
-        ProbeBench bench;
+    return run_recorder("l2lens_gpu_lone_gpcs", count, [](ProbeBench& bench) {
         if (!bench.has_clusters()) throw Unavailable("the GEMM needs compute capability 9.0");
         probe_topology(bench);
         record_all(bench);
-        return 0;
-    } catch (const Error& error) {
-        std::fprintf(stderr, "l2lens_gpu_lone_gpcs: %s\n", error.what());
-        return static_cast<int>(error.code());
-    }
+    });
 }

@@ -20,6 +20,7 @@
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/busy_boxes.cuh"
 #include "gpu/tests/meeting.cuh"
+#include "gpu/tests/recorder.hpp"
 #include "gpu/tests/row_boxes.cuh"
 
 using namespace l2lens;
@@ -154,15 +155,9 @@ void record_all(ProbeBench& bench) {
 }  // namespace
 
 int main(int count, char**) {
-    try {
-        if (count > 1) throw BadInput("l2lens_gpu_merge_waits takes no word");
-        ProbeBench bench;
+    return run_recorder("l2lens_gpu_merge_waits", count, [](ProbeBench& bench) {
         if (!bench.has_clusters()) throw Unavailable("tensor boxes need compute capability 9.0 or newer");
         probe_topology(bench);
         record_all(bench);
-        return 0;
-    } catch (const Error& error) {
-        std::fprintf(stderr, "l2lens_gpu_merge_waits: %s\n", error.what());
-        return static_cast<int>(error.code());
-    }
+    });
 }

@@ -20,6 +20,7 @@
 #include "gpu/probe/device_side.cuh"
 #include "gpu/tests/meeting.cuh"
 #include "gpu/tests/paced_boxes.cuh"
+#include "gpu/tests/recorder.hpp"
 #include "gpu/tests/row_boxes.cuh"
 
 using namespace l2lens;
@@ -150,14 +151,8 @@ void record_all(const ProbeBench& bench) {
 }  // namespace
 
 int main(int count, char**) {
-    try {
-        if (count > 1) throw BadInput("l2lens_gpu_paced takes no word");
-        const ProbeBench bench;
+    return run_recorder("l2lens_gpu_paced", count, [](ProbeBench& bench) {
         if (!bench.has_clusters()) throw Unavailable("tensor boxes need compute capability 9.0 or newer");
         record_all(bench);
-        return 0;
-    } catch (const Error& error) {
-        std::fprintf(stderr, "l2lens_gpu_paced: %s\n", error.what());
-        return static_cast<int>(error.code());
-    }
+    });
 }

@@ -22,6 +22,7 @@
 #include "gpu/tests/copy_ring.cuh"
 #include "gpu/tests/math_steps.cuh"
 #include "gpu/tests/meeting.cuh"
+#include "gpu/tests/recorder.hpp"
 #include "gpu/tests/row_boxes.cuh"
 
 using namespace l2lens;
@@ -157,16 +158,10 @@ void record_all(const ProbeBench& bench) {
 }  // namespace
 
 int main(int count, char**) {
-    try {
-        if (count > 1) throw BadInput("l2lens_gpu_port_clock takes no word");
-        ProbeBench bench;
+    return run_recorder("l2lens_gpu_port_clock", count, [](ProbeBench& bench) {
         if (!bench.has_clusters()) throw Unavailable("tensor boxes need compute capability 9.0 or newer");
         probe_limits(bench);
         probe_topology(bench);
         record_all(bench);
-        return 0;
-    } catch (const Error& error) {
-        std::fprintf(stderr, "l2lens_gpu_port_clock: %s\n", error.what());
-        return static_cast<int>(error.code());
-    }
+    });
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorders share that take no words.
+// What the recorders that take no words share.
 #pragma once
 
 #include <cstdio>
-#include <string>
 
 #include "base/error.hpp"
 
@@ -14,9 +13,9 @@ namespace l2lens::gpu {
 // main() of one: record(bench) writes its rows to stdout; what keeps it from that is a line on stderr, behind
 // the recorder's name, and the exit status.
 template <class Record>
-int run_recorder(const char* name, int words, Record record) {
+int run_recorder(const char* name, int argc, Record record) {
     try {
-        if (words > 1) throw BadInput(std::string(name) + " takes no word");
+        if (argc > 1) throw BadInput("takes no word");
         ProbeBench bench;
         record(bench);
         return 0;

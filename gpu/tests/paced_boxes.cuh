@@ -33,12 +33,14 @@ struct Pacing {
     const int* first_cycle;  // by role: when its first box is due
     int readers;
     int boxes_across;
-    int in_flight;      // no box is asked for while so many are under way
-    int period;         // SM cycles from one box to the next
-    int spread;         // and as many later at most, as it comes
-    float* cycles;      // [role][kTimed]
-    long long* ask_ns;  // by role: when its first timed box is asked for
-    long long* end_ns;  // by role: when its last box is there
+    bool rows_go_on;     // after boxes_across boxes there are new rows; else the same again
+    int in_flight;       // no box is asked for while so many are under way
+    int period;          // SM cycles from one box to the next
+    int spread;          // and as many later at most, as it comes
+    float* cycles;       // [role][kTimed]
+    long long* each_ns;  // [role][kTimed]: when it is asked for, by the GPU's timer
+    long long* ask_ns;   // by role: when its first timed box is asked for
+    long long* end_ns;   // by role: when its last box is there
 };
 
 // In shared memory, between the two threads of an SM.
@@ -76,14 +78,16 @@ __device__ inline void ask(const Pacing& pacing, const CUtensorMap* boxes, std::
         const auto later = static_cast<long long>(random * static_cast<std::uint64_t>(pacing.spread) >> 32);
         const long long due =
             begin + pacing.first_cycle[role] + static_cast<long long>(i) * pacing.period + later;
+        // Before the time is noted: it takes 0.1 us.
+        const int page = pacing.rows_go_on ? i / pacing.boxes_across : 0;
         while (clock64() < due) {
         }
         if (i == kUntimed) pacing.ask_ns[role] = global_timer();
+        if (i >= kUntimed) pacing.each_ns[role * kTimed + i - kUntimed] = global_timer();
         const int slot = i % kMostInFlight;
         const std::uint32_t barrier = hopper::shared_address(&ring.full[slot]);
         hopper::barrier_expect_bytes(barrier, bytes);
         ring.asked[slot] = clock64();
-        const int page = pacing.boxes_across == kBoxesOfPage ? i / kBoxesOfPage : 0;
         hopper::load_box(boxes, to + static_cast<std::uint32_t>(slot) * row_boxes::kBoxBytes, barrier,
                          i % pacing.boxes_across * row_boxes::kBoxColumns,
                          (page * pacing.readers + role) * row_boxes::kBoxRows);
@@ -104,7 +108,8 @@ __device__ inline void watch(const Pacing& pacing, int role, Ring& ring) {
 
 // What readers leave in device memory: see Pacing.
 struct Times {
-    explicit Times(std::size_t readers) : cycles(readers * kTimed), ask_ns(readers), end_ns(readers) {}
+    explicit Times(std::size_t readers)
+        : cycles(readers * kTimed), each_ns(readers * kTimed), ask_ns(readers), end_ns(readers) {}
 
     // From the first timed box that is asked for until the last one is there.
     long long lasted_ns() const {
@@ -113,7 +118,7 @@ struct Times {
     }
 
     DeviceBuffer<float> cycles;
-    DeviceBuffer<long long> ask_ns, end_ns;
+    DeviceBuffer<long long> each_ns, ask_ns, end_ns;
 };
 
 // Somewhere in a period, for each reader.

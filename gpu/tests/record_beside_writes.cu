@@ -136,17 +136,18 @@ Timed time_reads(const ProbeBench& bench, const char* matrix, char* written, con
     meeting.fill_bytes(0);
     const Times times(readers);
     const auto rows = static_cast<std::int64_t>(readers) * kBoxRows * kPages;
-    const Job job{tile_map(matrix, rows, kColumns, kBoxRows),
-                  tile_map(matrix, rows, kColumns, 1),
-                  roles.device(),
-                  {first_cycle.get(), static_cast<int>(readers), kBoxesOfPage, kMostInFlight, period,
-                   period / 2, times.cycles.get(), times.ask_ns.get(), times.end_ns.get()},
-                  reads.line_readers,
-                  static_cast<int>(writes.sms.size()),
-                  writes.period,
-                  writes.sm_bytes,
-                  written,
-                  meeting.get()};
+    const Job job{
+        tile_map(matrix, rows, kColumns, kBoxRows),
+        tile_map(matrix, rows, kColumns, 1),
+        roles.device(),
+        {first_cycle.get(), static_cast<int>(readers), kBoxesOfPage, true, kMostInFlight, period, period / 2,
+         times.cycles.get(), times.each_ns.get(), times.ask_ns.get(), times.end_ns.get()},
+        reads.line_readers,
+        static_cast<int>(writes.sms.size()),
+        writes.period,
+        writes.sm_bytes,
+        written,
+        meeting.get()};
     const int shared = probe::prepare_one_cta_per_sm(beside_writes_kernel) - kAlignment;
     bench.flush();
     beside_writes_kernel<<<static_cast<unsigned>(bench.sms()), kThreads, static_cast<std::size_t>(shared)>>>(

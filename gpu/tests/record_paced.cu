@@ -98,8 +98,8 @@ Timed time_boxes(const ProbeBench& bench, const char* matrix, Data data, const s
     const Job job{tile_map(matrix, rows, kColumns, kBoxRows),
                   roles.device(),
                   {first_cycle.get(), static_cast<int>(sms.size()), hits ? kResidentBoxes : kBoxesOfPage,
-                   pace.in_flight, period, at_random ? period / 2 : 0, times.cycles.get(), times.ask_ns.get(),
-                   times.end_ns.get()},
+                   !hits, pace.in_flight, period, at_random ? period / 2 : 0, times.cycles.get(),
+                   times.each_ns.get(), times.ask_ns.get(), times.end_ns.get()},
                   meeting.get()};
     const int shared = probe::prepare_one_cta_per_sm(paced_kernel) - kAlignment;
     const int rounds = hits ? 2 : 1;  // the second one finds all in the L2

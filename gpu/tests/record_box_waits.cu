@@ -17,9 +17,9 @@
 #include "gpu/device_buffer.hpp"
 #include "gpu/kernels/tensor_map.hpp"
 #include "gpu/probe/bench.hpp"
-#include "gpu/probe/device_side.cuh"
 #include "gpu/tests/meeting.cuh"
 #include "gpu/tests/paced_boxes.cuh"
+#include "gpu/tests/paced_kernel.cuh"
 #include "gpu/tests/recorder.hpp"
 #include "gpu/tests/row_boxes.cuh"
 
@@ -29,25 +29,6 @@ using namespace l2lens::gpu::paced_boxes;
 using namespace l2lens::gpu::row_boxes;
 
 namespace {
-
-struct Job {
-    CUtensorMap boxes;
-    const int* roles;
-    Pacing pacing;
-    Meeting* meeting;
-};
-
-__global__ void box_waits_kernel(const __grid_constant__ Job job) {
-    extern __shared__ std::uint8_t raw[];
-    __shared__ Ring ring;
-    __shared__ long long begin;
-    const int role = job.roles[sm_id()];
-    if (role < 0) return;
-    if (threadIdx.x == 0) begin = begin_together(ring, job.meeting, role, job.pacing.readers);
-    __syncthreads();
-    if (threadIdx.x == 0) ask(job.pacing, &job.boxes, kBoxBytes, role, place_of_boxes(raw), ring, begin);
-    if (threadIdx.x == 32) watch(job.pacing, role, ring);
-}
 
 struct Box {
     long long asked_ns;
@@ -130,9 +111,9 @@ void record(const ProbeBench& bench, const char* matrix, std::int64_t columns, c
         {first_cycle.get(), static_cast<int>(sms.size()), across, true, kMostInFlight, period, period / 2,
          times.cycles.get(), times.each_ns.get(), times.ask_ns.get(), times.end_ns.get()},
         meeting.get()};
-    const int shared = probe::prepare_one_cta_per_sm(box_waits_kernel) - kAlignment;
+    const int shared = probe::prepare_one_cta_per_sm(paced_kernel) - kAlignment;
     bench.flush();
-    box_waits_kernel<<<static_cast<unsigned>(bench.sms()), 64, static_cast<std::size_t>(shared)>>>(job);
+    paced_kernel<<<static_cast<unsigned>(bench.sms()), 64, static_cast<std::size_t>(shared)>>>(job);
     check_launch("pacing boxes");
     const std::vector<float> cycles = times.cycles.to_host();
     const std::vector<Box> boxes = outside_pauses(boxes_of(cycles, times.each_ns.to_host()), bench.sm_ghz());

@@ -3,7 +3,6 @@
 // whether boxes of different SMs wait alike when they are asked for at the same time. Rows of
 // traces/h200/box_waits.csv (its README says what the columns are).
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <span>

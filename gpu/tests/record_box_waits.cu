@@ -127,7 +127,7 @@ void record(const ProbeBench& bench, const char* matrix, std::int64_t columns, c
 }
 
 void record_all(const ProbeBench& bench) {
-    std::vector<int> all, some;
+    std::vector<int> all, some;  // these of all GPCs
     for (int sm = 0; sm < bench.sms(); ++sm) {
         all.push_back(sm);
         if (sm % 5 == 3 && some.size() < 24) some.push_back(sm);

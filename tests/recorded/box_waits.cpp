@@ -6,122 +6,71 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "base/random.hpp"
 #include "load/machine_file.hpp"
 #include "machine/topology.hpp"
-#include "memory/lane.hpp"
 #include "support/catch.hpp"
 #include "support/effort.hpp"
 #include "support/moments.hpp"
 #include "support/recorded.hpp"
+#include "support/streams.hpp"
 
 using namespace l2lens;
 using test::mean;
 
 namespace {
 
-constexpr int kRows = 128;       // of a box, a line each
-constexpr int kPitchLines = 64;  // 8 KiB
-constexpr int kUntimed = 16;     // boxes of each SM, before the others
-constexpr int kBoxes = 100;
+constexpr int kRows = 128;           // of a box, a line each
+constexpr int kPitchLines = 64;      // 8 KiB
+constexpr std::size_t kBoxes = 100;  // of each SM
+constexpr std::size_t kUntimed = 16;
 
-struct Box {
-    Picoseconds asked = 0;
-    Picoseconds there = 0;
-    int sm = 0;
-    LineNumber first_line = 0;
-};
-
-// In the order in which SMs ask: once in a period each, and up to half of that later.
-std::vector<Box> paced_boxes(const Machine& machine, Picoseconds period) {
-    RandomStream random(1, 0);
-    const auto sms = static_cast<int>(machine.sms.size());
-    std::vector<Box> boxes;
-    for (int sm = 0; sm < sms; ++sm) {
-        const auto first = static_cast<Picoseconds>(random.uniform() * static_cast<double>(period));
-        for (int i = 0; i < kBoxes; ++i) {
-            const auto later = static_cast<Picoseconds>(random.uniform() * static_cast<double>(period / 2));
-            const int block = i / kPitchLines * sms + sm;
-            boxes.push_back({first + i * period + later, 0, sm,
-                             static_cast<LineNumber>(block * kRows * kPitchLines + i % kPitchLines)});
-        }
-    }
-    std::sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.asked < b.asked; });
-    return boxes;
+// Of one box, whose lines leave one after the other from `asked` on.
+test::Stream box_at(const Machine& machine, std::size_t sm, LineNumber first_line, Picoseconds asked) {
+    const double line_ps = 1000 / machine.bandwidth.issue_lines_per_cycle / machine.clock.sm_max_ghz;
+    test::Stream box;
+    box.gpc = machine.sms[sm].gpc;
+    box.sm = numbers_in_gpcs(machine)[sm];
+    box.count = kRows;
+    box.request = [=](std::int64_t row) {
+        Request request;
+        request.line = first_line + static_cast<LineNumber>(row * kPitchLines);
+        request.sectors = kWholeLine;
+        request.fetch = Fetch::Tensor;
+        request.time = asked + static_cast<Picoseconds>(static_cast<double>(row) * line_ps);
+        return request;
+    };
+    return box;
 }
 
-// All lanes of an L2 that find nothing in it.
-class PacedBoxes {
-public:
-    explicit PacedBoxes(const Machine& machine) : machine_(machine), model_(machine, 1) {
-        for (int lane = 0; lane < model_.map.lanes(); ++lane)
-            lanes_.push_back(std::make_unique<Lane>(model_, 0, lane));
-    }
-
-    // How long those take that are asked for after the first ones, in ns.
-    std::vector<double> times(Picoseconds period) {
-        std::vector<Box> boxes = paced_boxes(machine_, period);
-        const Picoseconds window = exchange_window(machine_);
-        std::size_t asked = 0;
-        for (Picoseconds end = window; asked < boxes.size() || !idle(); end += window) {
-            for (; asked < boxes.size() && boxes[asked].asked < end; ++asked) ask(boxes[asked], asked);
-            for (auto& lane : lanes_) {
-                lane->run_until(end);
-                hand_over(*lane, boxes, asked);
-            }
-        }
-        std::vector<double> times;
-        for (const Box& box : boxes)
-            if (box.asked > kUntimed * period)
-                times.push_back(static_cast<double>(box.there - box.asked) / kPsPerNs);
-        return times;
-    }
-
-private:
-    // Numbers of boxes are kept in 16 bits while they are under way.
-    void ask(const Box& box, std::size_t number) {
-        const auto sm = static_cast<std::size_t>(box.sm);
-        const double line_ps = 1000 / machine_.bandwidth.issue_lines_per_cycle / machine_.clock.sm_max_ghz;
-        for (int row = 0; row < kRows; ++row) {
-            Request request;
-            request.line = box.first_line + static_cast<LineNumber>(row * kPitchLines);
-            request.sectors = kWholeLine;
-            request.fetch = Fetch::Tensor;
-            request.gpc = static_cast<std::uint8_t>(machine_.sms[sm].gpc);
-            request.sm = numbers_[sm];
-            request.landing = static_cast<std::uint16_t>(number);
-            request.time = box.asked + static_cast<Picoseconds>(row * line_ps) + model_.timing.sm_to_slice;
-            lanes_[static_cast<std::size_t>(model_.map.lane(request.line))]->submit(request);
-        }
-    }
-
-    void hand_over(Lane& lane, std::vector<Box>& boxes, std::size_t asked) const {
-        for (int gpc = 0; gpc < machine_.gpcs; ++gpc) {
-            for (const Answer& answer : lane.answers(gpc)) {
-                const std::size_t back = (asked - 1 - answer.landing[0]) & 0xFFFF;
-                Picoseconds& there = boxes[asked - 1 - back].there;
-                there = std::max(there, answer.time);
-            }
-            lane.answers(gpc).clear();
-        }
-    }
-
-    bool idle() const {
-        return std::all_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->idle(); });
-    }
-
-    const Machine& machine_;
-    MemoryModel model_;
-    std::vector<std::uint8_t> numbers_ = numbers_in_gpcs(machine_);
-    std::vector<std::unique_ptr<Lane>> lanes_;
-};
-
+// How long boxes take, in ns, that each SM asks for once in a period, and up to half of one later, when all
+// have asked for some.
 std::vector<double> predicted(const Machine& machine, const test::RecordedCells& row) {
-    return PacedBoxes(machine).times(from_ns(row["period_ns"]));
+    const double period_ns = row["period_ns"];
+    RandomStream random(1, 0);
+    std::vector<test::Stream> boxes;
+    std::vector<Picoseconds> asked;
+    for (std::size_t sm = 0; sm < machine.sms.size(); ++sm) {
+        const double first_ns = random.uniform() * period_ns;
+        for (std::size_t i = 0; i < kBoxes; ++i) {
+            const double later_ns = random.uniform() * period_ns / 2;
+            asked.push_back(from_ns(first_ns + static_cast<double>(i) * period_ns + later_ns));
+            const std::size_t block = i / kPitchLines * machine.sms.size() + sm;
+            const std::size_t line = block * kRows * kPitchLines + i % kPitchLines;
+            boxes.push_back(box_at(machine, sm, static_cast<LineNumber>(line), asked.back()));
+        }
+    }
+    std::vector<int> all(static_cast<std::size_t>(machine.l2.slices_per_partition));
+    std::iota(all.begin(), all.end(), 0);
+    const std::vector<Picoseconds> there = test::StreamRun(machine, all, 1).run(boxes);
+    std::vector<double> times;
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+        if (i % kBoxes >= kUntimed) times.push_back(static_cast<double>(there[i] - asked[i]) / kPsPerNs);
+    return times;
 }
 
 // Between how many ns eight of ten lie.
@@ -150,7 +99,8 @@ TEST_CASE("Boxes from DRAM take as much longer as on the GPU the more of it is r
         INFO(period << " ns from one box of an SM to the next");
         const test::RecordedCells row = row_of(period);
         const double longer = row["mean_ns"] - idle["mean_ns"];
-        CHECK(mean(predicted(machine, row)) - idle_ns == Approx(longer).margin(5 + longer / 10));
+        CHECK(mean(predicted(machine, row)) - idle_ns ==
+              Approx(longer).margin(5 + longer / 10));  // seen: 15 in 164
     }
 }
 
@@ -160,7 +110,8 @@ TEST_CASE("Boxes from a DRAM that is not half full vary as on the GPU") {
     for (const std::string period : {"8000", "2160", "1440"}) {
         INFO(period << " ns from one box of an SM to the next");
         const test::RecordedCells row = row_of(period);
-        CHECK(width(predicted(machine, row)) == Approx(row["p90_ns"] - row["p10_ns"]).epsilon(0.25));
+        CHECK(width(predicted(machine, row)) ==
+              Approx(row["p90_ns"] - row["p10_ns"]).epsilon(0.25));  // seen: 0.23
     }
     // What varies is DRAM's refreshes.
     Machine without = machine;

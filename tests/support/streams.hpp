@@ -14,9 +14,10 @@
 
 namespace l2lens::test {
 
-// The requests of one SM.
+// The requests of one SM, or some of them.
 struct Stream {
     int gpc = 0;
+    int sm = -1;  // which one of its GPC; -1: each stream is one of its own, as long as its GPC has so many
     std::int64_t count = 0;
     // The i-th request; its time is the earliest at which the SM may send it.
     std::function<Request(std::int64_t)> request;
@@ -50,8 +51,9 @@ public:
         return in_lanes;
     }
 
-    // Runs all streams to their end, and the lanes until they are idle.
-    void run(const std::vector<Stream>& streams) {
+    // Runs all streams to their end, and the lanes until they are idle. When the last answer of each came,
+    // from the beginning.
+    std::vector<Picoseconds> run(const std::vector<Stream>& streams) {
         std::vector<State> states(streams.size());
         const Picoseconds begin = now_;
         for (State& state : states) state.free_at = begin;
@@ -61,6 +63,9 @@ public:
             for (auto& lane : lanes_) lane->run_until(now_);
             hand_over(streams, states, begin);
         } while (!std::all_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->idle(); }));
+        std::vector<Picoseconds> ends;
+        for (const State& state : states) ends.push_back(state.last);
+        return ends;
     }
 
     Events events() const {
@@ -79,6 +84,7 @@ private:
         std::int64_t next = 0;
         int in_flight = 0;
         Picoseconds free_at = 0;
+        Picoseconds last = 0;
     };
 
     static std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -91,8 +97,8 @@ private:
             state.free_at = issued + stream.gap;
             request.time = issued + model_.timing.sm_to_slice + stream.latency;
             request.gpc = static_cast<std::uint8_t>(stream.gpc);
-            // Each stream is an SM of its own, as long as its GPC has so many.
-            request.sm = static_cast<std::uint8_t>(number % model_.most_sms_of_a_gpc);
+            request.sm = static_cast<std::uint8_t>(stream.sm >= 0 ? static_cast<std::size_t>(stream.sm)
+                                                                  : number % model_.most_sms_of_a_gpc);
             request.landing = static_cast<std::uint16_t>(number);
             if (request.operation == Operation::Read) ++state.in_flight;
             lanes_[at(index_of_lane_[at(model_.map.lane(request.line))])]->submit(request);
@@ -107,6 +113,7 @@ private:
                     for (std::size_t i = 0; i < answer.requesters; ++i) {
                         const std::size_t s = answer.landing[i];
                         --states[s].in_flight;
+                        states[s].last = std::max(states[s].last, answer.time - begin);
                         send(streams[s], states[s], s, answer.time, begin);
                     }
                 }

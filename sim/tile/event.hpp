@@ -11,6 +11,7 @@ namespace l2lens {
 struct TileEvent {
     enum class Kind : std::uint8_t {
         Begin,      // a CTA begins to load; a: slot
+        Announce,   // a CTA may load the tile that it has drawn; a: slot
         Write,      // a stored box's middle line reaches the slices; a: box, b: GPC
         HomeWrite,  // stored lines of the other home arrive there; a: box, b: partition they come from
         Load,       // a CTA's next loads are on their way, by the SM's own share of it; a: slot

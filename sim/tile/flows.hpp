@@ -79,6 +79,12 @@ public:
         return waits(waiting_[there], rate_[there], since);
     }
 
+    // The share of its time that the work takes which flows into a server at `when`, or now.
+    double load(std::size_t server, Picoseconds when) const {
+        const std::int64_t bucket = std::clamp(when >> kShift, bucket_ - kPast, bucket_);
+        return static_cast<double>(rate_[at(bucket) + server]) / kWidth;
+    }
+
     // How long what will come at `when`, some buckets from now, is going to wait behind what is written down.
     Picoseconds expected(std::size_t server, Picoseconds when) const {
         const std::size_t now = at(bucket_) + server;

@@ -56,7 +56,8 @@ void LoneCtas::start(const Start& start) {
     sm.load = sm.math = first;
     find_boxes(sm);
     count_demand(sm.phases);
-    wheel_.push(start.time + prologue(sm.epilogue_until, start.tile) + sm.own_way,
+    const Picoseconds to_loads = sm.epilogue_until > 0 ? 0 : prologue(start.tile);
+    wheel_.push(start.time + to_loads + sm.own_way,
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
 }
 
@@ -148,8 +149,8 @@ void LoneCtas::pass_ports(Sm& sm, std::size_t number) {
     Picoseconds ready = stage.left;
     for (const TileL2::Coming* box = first; box < end; ++box) {
         const BoxPace& pace = paces_.of(box->shape);
-        ready = std::max(
-            ready, sm.port.take_stream(box->at + wait, 2 * pace.half_span, pace.in_sm, pace.last_in_sm));
+        ready = std::max(ready, sm.port.take_stream(box->at + wait, 2 * pace.half_span + box->spread,
+                                                    pace.in_sm, pace.last_in_sm));
     }
     stage.left = stage.ready = ready;
 }

@@ -36,6 +36,7 @@ TileCtas::TileCtas(const Machine& machine, const Work& work, const BoxTable& box
       boxes_(boxes),
       paces_(paces),
       ctas_per_sm_(ctas_per_sm),
+      loads_on_(kernel_.epilogue_overlaps && kernel_.pipeline == Pipeline::WarpSpecialized),
       wheel_(wheel),
       l2_(l2),
       most_boxes_(most_boxes_of_a_step(work)),

@@ -31,6 +31,8 @@ public:
     const Demand& demand() const { return demand_; }
     // What the SMs asked for, as events; the L2 counts the rest.
     const Events& events() const { return events_; }
+    // Slots whose CTAs have loaded their tile and would go on: what they draw is to be announced.
+    std::vector<Draw>& draws() { return draws_; }
 
 protected:
     TileCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
@@ -46,10 +48,9 @@ protected:
     Picoseconds handing_over(const Work::Phase& phase) const {
         return cycles(phase.math_flops * mma_issue_per_flop_);
     }
-    // From a CTA's start to its first loads; a persistent one that loads ahead has had that in the tile
-    // before.
-    Picoseconds prologue(Picoseconds epilogue_before, std::int32_t tile) const {
-        return epilogue_before > 0 ? 0 : from_ns(kernel_.prologue_ns) + tile_paces_.prologue(tile);
+    // From a CTA's start to its first loads, unless it has loaded ahead.
+    Picoseconds prologue(std::int32_t tile) const {
+        return from_ns(kernel_.prologue_ns) + tile_paces_.prologue(tile);
     }
     // What a tile's math takes of the mean on a GPC, whose clock counts for nothing else here.
     double pace_of(std::int32_t tile, std::size_t gpc, Picoseconds start) {
@@ -57,10 +58,10 @@ protected:
     }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }
-    // Does storing this box keep loads waiting? Not where they go on across tiles: there the next tile's
-    // leave ahead of it, and here they leave with its CTA's start, which is later.
+    // Does storing this box keep loads waiting? Not where they should go on across tiles and here leave with
+    // their CTA's start: on the GPU they leave ahead of it.
     bool holds_loads(std::int32_t walk) const {
-        return boxes_.cast(walk).by_tma && !kernel_.epilogue_overlaps;
+        return boxes_.cast(walk).by_tma && (loads_on_ || !kernel_.epilogue_overlaps);
     }
     // Of one step, for a CTA of this pace, without jitter.
     double math_cycles(const Work::Phase& phase, double pace) const {
@@ -73,6 +74,7 @@ protected:
     const BoxTable& boxes_;
     const BoxPaces& paces_;
     const int ctas_per_sm_;
+    const bool loads_on_;  // into the next tile, while the math of this one goes on
     TileWheel& wheel_;
     TileL2& l2_;
     const std::size_t most_boxes_;  // that a CTA receives in a step, its cluster's multicasts included
@@ -84,6 +86,7 @@ protected:
     const ExitReports exit_reports_;
     double cycle_ = 1000;
     RandomStream random_;
+    std::vector<Draw> draws_;
     Demand demand_;
     Events events_;
 };

@@ -14,14 +14,6 @@ MemoryTiming timing_of(const Machine& machine, Picoseconds way_in, std::uint64_t
     return timing;
 }
 
-// What waits behind a coalescer of a full slice. Where CTAs have their SM to themselves nothing does: over
-// traces/h200/gemm.csv and live_groups.csv as much would merge as with lines, but fewer groups have the same
-// fastest order (37 of 44 for 39).
-Picoseconds lookup_queue(const Machine& machine, const MemoryTiming& timing, int ctas_per_sm) {
-    if (ctas_per_sm == 1) return 0;
-    return machine.l2.lookup_queue_requests * kSectorsPerLine * timing.output_sector;
-}
-
 }  // namespace
 
 TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& paces, std::size_t boxes_of_cta,
@@ -37,7 +29,7 @@ TileL2::TileL2(const Machine& machine, const BoxTable& boxes, const BoxPaces& pa
       dram_sector_(static_cast<double>(t_.dram_sector) / machine.l2.slices_per_partition),
       hit_ramp_(
           static_cast<Picoseconds>(machine.latency.slice_spread_cycles * 1000.0 / machine.clock.sm_max_ghz)),
-      lookup_queue_(lookup_queue(machine, t_, ctas_per_sm)),
+      lookup_queue_(machine.l2.lookup_queue_requests * kSectorsPerLine * t_.output_sector),
       tags_wait_(tags_are_busy()),
       curve_(t_.dram_jitter_ps, t_.refresh),
       log_lines_per_refreshed_(t_.refresh.length() > 0 ? -std::log(t_.refresh.share()) : 0),
@@ -170,7 +162,7 @@ void TileL2::leave_home(Part& copy, const Part& there, std::uint32_t home, std::
     Picoseconds wait = flows_.backlog(fabric_of(home), leaves);
     if (!machine_.l2.replies_apart) wait = std::max(wait, flows_.backlog(output_of(home), leaves));
     copy.opens = std::max(copy.queued, there.opens) + t_.fabric_reply;
-    copy.last = std::max(last + wait + t_.fabric_reply, copy.opens + 1);
+    copy.last = std::max(last + wait + copy.wait + t_.fabric_reply, copy.opens + 1);
 }
 
 // Are the lines of both homes held, and landed?
@@ -307,7 +299,20 @@ void TileL2::reply(Picoseconds found, const Box& box, std::uint32_t home) {
     copy.of_fetch = there.fetch;
     copy.expected = true;
     ++copy.fetch;
+    // Of lines that come from DRAM those are last that have waited for a refresh.
+    const double fewer = there.last > found ? log_lines_per_refreshed_ : 0;
+    const double log_lines = turns.log_lines + static_cast<double>(log_share_[copy.filling]) - fewer;
+    copy.wait = static_cast<std::int32_t>(
+        beyond_mean(fabric_of(home), last, kSectorsPerLine * t_.fabric_sector, log_lines));
     leave_home(copy, there, home, box.shape);
+}
+
+// How much longer than in the mean the last of so many lines waits at one of a partition's servers, the
+// fullest slice's, which takes `service` for each.
+Picoseconds TileL2::beyond_mean(std::size_t server, Picoseconds at, Picoseconds service, double log_lines) {
+    const double load = flows_.load(server, at);
+    const double scale = static_cast<double>(service) * fullest_.scale(load);
+    return scale > 0 ? curve_.slowest(log_lines + fullest_.log_waiting(load), scale, random_) : 0;
 }
 
 // A box of the home's own SMs is there before what the other partition has asked for, though that had left

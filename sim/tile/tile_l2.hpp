@@ -36,6 +36,7 @@
 #include "tile/dirty_queue.hpp"
 #include "tile/event.hpp"
 #include "tile/flows.hpp"
+#include "tile/fullest_slice.hpp"
 #include "tile/landing_curve.hpp"
 #include "tile/recency.hpp"
 #include "tile/server.hpp"
@@ -63,6 +64,7 @@ public:
         Picoseconds at = 0;
         std::uint32_t shape = 0;
         std::uint32_t entry = kNotLate;  // number of the one that waits for it
+        Picoseconds spread = 0;          // by so much its lines lie further apart than they were asked for
     };
     // A box that an SM asks for at `now`; its middle line is at the slices at `reached`, soon after. All that
     // becomes of it is worked out at once, with the queues as far as they are known. `alone`: nobody may join
@@ -126,7 +128,7 @@ private:
         Picoseconds last = 0;        // and its last one
         Picoseconds queued = 0;      // at home: at DRAM; a copy: its lines have been found at home
         Picoseconds far_at = 0;      // at home: when the other partition asked for what was not there
-        std::int32_t wait = 0;       // at home: in DRAM's queue
+        std::int32_t wait = 0;       // at home: in DRAM's queue; a copy: of its last line beyond the mean
         std::uint32_t sectors = 0;   // at home: those to write back; a copy: those its home is asked for
         std::uint16_t filling = 0;   // share of its lines that are landing, or were last to
         std::uint16_t fetch = 0;     // how often it was fetched
@@ -224,6 +226,7 @@ private:
     Picoseconds slowest_at_dram(Picoseconds at, Picoseconds turn, std::uint32_t home, const PartTurns& turns,
                                 Share share, const MemoryTiming::DramWait& dram, Picoseconds span);
     void reply(Picoseconds found, const Box& box, std::uint32_t home);
+    Picoseconds beyond_mean(std::size_t server, Picoseconds at, Picoseconds service, double log_lines);
     void be_first(Picoseconds looked_up, const Box& box, std::uint32_t home);
     void hold(std::uint32_t region, std::uint32_t partition, std::uint32_t home, std::uint32_t lines);
     void let_go(std::uint32_t unit, std::uint32_t partition, std::uint32_t holders);
@@ -232,7 +235,9 @@ private:
                    const BoxPart& written);
     void store(Picoseconds looked_up, const Box& box, std::uint32_t home, bool far);
     Coming coming(const Entry& entry) const {
-        return {entry.done + way_back(entry.shape), entry.shape, entry.late() ? entry.number : kNotLate};
+        const Picoseconds at = entry.done + way_back(entry.shape);
+        if (!entry.late()) return {at, entry.shape, kNotLate, 0};
+        return {at, entry.shape, entry.number, std::max(entry.done - entry.opens, Picoseconds{0})};
     }
     // From a box's middle line at the slices to its last one at a GPC.
     Picoseconds way_back(std::uint32_t shape) const { return paces_.of(shape).half_span + t_.slice_to_sm; }
@@ -260,6 +265,7 @@ private:
     Picoseconds lookup_queue_;  // behind a coalescer
     bool tags_wait_;            // lookups may come faster than tags take them
     LandingCurve curve_;
+    FullestSlice fullest_;
     double log_lines_per_refreshed_;           // of lines, for each that waits for a refresh
     std::array<float, kAll + 1> log_share_{};  // ln of a share
     int max_requesters_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "schedule/power.hpp"
@@ -80,6 +81,7 @@ private:
         traffic_at_launch_ = traffic_of(all_events(), 1);
         follow_power();
         for (const Start& start : dispatcher_->first_wave(now_)) begin(start);
+        hand_out_draws();
         while (!wheel_.empty()) {
             now_ += kTick;
             wheel_.run_until(now_, [this](Picoseconds now, const TileEvent& event) { handle(now, event); });
@@ -108,7 +110,17 @@ private:
             case Kind::Exit:
                 return leave(now, static_cast<std::int32_t>(event.a));
             default:
-                return ctas_->handle(now, event);
+                ctas_->handle(now, event);
+        }
+        hand_out_draws();
+    }
+
+    // What CTAs draw that load ahead; those that are alone never do.
+    void hand_out_draws() {
+        if constexpr (std::is_same_v<Ctas, TileSms>) {
+            if (ctas_->draws().empty()) return;
+            for (const Next& next : dispatcher_->draw(ctas_->draws())) ctas_->announce(next);
+            ctas_->draws().clear();
         }
     }
 
@@ -129,6 +141,7 @@ private:
         if (options_.record_schedule)
             stays_[static_cast<std::size_t>(exit.tile)].end = exit.finished - launched_at_;
         for (const Start& start : dispatcher_->follow({&exit, 1}, now)) begin(start);
+        hand_out_draws();
     }
 
     std::size_t sm_of(std::int32_t slot) const { return static_cast<std::size_t>(slot / ctas_per_sm_); }

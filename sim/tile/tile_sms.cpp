@@ -56,10 +56,9 @@ void TileSms::set_cycle(double picoseconds) {
     release_ = kernel_.waits_for_math() ? cycles(kernel_.step_gap_cycles) : refill_;
     refill_jitter_ = kernel_.release_jitter_cycles;
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {
-        // A waiting producer's looks are not simulated: on average one comes half their interval late.
-        const double poll = machine_.latency.poll_cycles;
-        refill_ += cycles(machine_.latency.handshake_cycles + poll / 2);
-        refill_jitter_ = machine_.latency.handshake_jitter_cycles + poll;
+        refill_ += cycles(machine_.latency.handshake_cycles);
+        refill_jitter_ = machine_.latency.handshake_jitter_cycles;
+        poll_ = cycles(machine_.latency.poll_cycles);
     }
     load_interval_ = cycles(kernel_.load_interval_cycles);
     load_issue_ = cycles(machine_.latency.load_issue_cycles);
@@ -67,27 +66,73 @@ void TileSms::set_cycle(double picoseconds) {
 
 void TileSms::start(const Start& start) {
     Slot& s = slot(start.slot);
-    const std::int32_t sm = s.sm;
-    const Picoseconds epilogue_until = s.epilogue_until;
-    s = Slot{};
-    s.sm = sm;
-    s.epilogue_until = epilogue_until;
-    s.tile = start.tile;
-    s.phases = work_.program(start.tile);
+    const bool goes_on = s.tiles.next == start.tile;
+    const std::int32_t previous = goes_on ? s.tiles.tile : -1;
+    if (!goes_on) {
+        const std::int32_t sm = s.sm;
+        const Picoseconds epilogue_until = s.epilogue_until;
+        s = Slot{};
+        s.sm = sm;
+        s.epilogue_until = epilogue_until;
+        s.loadable = static_cast<std::int32_t>(work_.steps(start.tile));
+    }
+    s.resident = true;
+    s.tiles = {previous, start.tile, loads_on_ ? start.next : -1};
+    s.steps = s.loadable;
+    if (s.tiles.next >= 0) s.loadable += static_cast<std::int32_t>(work_.steps(s.tiles.next));
+    if (!goes_on) {
+        Cursor first;
+        first.tile = start.tile;
+        first.phase = work_.program(start.tile).data();
+        enter(s.tiles, first);
+        s.load = s.math = s.done = s.due = s.to_release = s.refill = first;
+    }
+    for (Cursor* cursor : {&s.load, &s.due}) {
+        enter(s.tiles, *cursor);
+        pass_stores(s, *cursor);
+    }
     s.cluster = start.cluster;
-    s.pace = pace_of(s.tile, sm_of(s).gpc, start.time);
-    s.steps = static_cast<std::int32_t>(work_.steps(start.tile));
-    Cursor first;
-    skip_empty(s, first);
-    s.load = s.math = s.done = s.due = s.to_release = s.refill = first;
-    count_demand(s.phases);
-    wheel_.push(start.time + prologue(epilogue_until, start.tile),
+    s.pace = pace_of(start.tile, sm_of(s).gpc, start.time);
+    count_demand(work_.program(start.tile));
+    const bool loaded_ahead = loads_on_ ? goes_on : s.epilogue_until > 0;
+    wheel_.push(start.time + (loaded_ahead ? 0 : prologue(start.tile)),
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
+    draw_if_due(start.time, start.slot);
+}
+
+// It was drawn at `time`.
+void TileSms::announce(const Next& next) {
+    Slot& s = slot(next.slot);
+    s.announced = next.tile;
+    s.announced_at = next.time + from_ns(kernel_.next_tile_ns);
+    wheel_.push(s.announced_at, {static_cast<std::uint32_t>(next.slot), 0, TileEvent::Kind::Announce});
+}
+
+// Unless the CTA was through with its tile before and has begun the next one without it.
+void TileSms::on_announced(Picoseconds now, std::int32_t index) {
+    Slot& s = slot(index);
+    if (s.announced < 0 || now < s.announced_at) return;
+    s.tiles.next = std::exchange(s.announced, -1);
+    s.loadable += static_cast<std::int32_t>(work_.steps(s.tiles.next));
+    for (Cursor* cursor : {&s.load, &s.math, &s.done, &s.due, &s.to_release, &s.refill})
+        enter(s.tiles, *cursor);
+    for (Cursor* cursor : {&s.load, &s.due}) pass_stores(s, *cursor);
+    release_if_due(now, index);
+    want_loads(now, index);
+}
+
+// All of the tile's loads have left, and what comes next is not known.
+void TileSms::draw_if_due(Picoseconds now, std::int32_t index) {
+    const Slot& s = slot(index);
+    if (!loads_on_ || s.load.step < s.loadable || s.tiles.next >= 0) return;
+    const bool first_of_cluster = (s.cluster.members & ((1u << s.cluster.rank) - 1)) == 0;
+    if (first_of_cluster) draws_.push_back({now, index});
 }
 
 Exit TileSms::leave(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    return {now, std::max(now, s.epilogue_until), index, std::exchange(s.tile, -1)};
+    s.resident = false;
+    return {now, std::max(now, s.epilogue_until), index, s.tiles.tile};
 }
 
 void TileSms::handle(Picoseconds now, const TileEvent& event) {
@@ -96,6 +141,8 @@ void TileSms::handle(Picoseconds now, const TileEvent& event) {
     switch (event.kind) {
         case Kind::Begin:
             return begin(now, index);
+        case Kind::Announce:
+            return on_announced(now, index);
         case Kind::Load:
             return on_load(now, index);
         case Kind::Landed:
@@ -109,25 +156,44 @@ void TileSms::handle(Picoseconds now, const TileEvent& event) {
     }
 }
 
-// To the first step of this phase, or of the next one that has any.
-void TileSms::skip_empty(const Slot& slot, Cursor& cursor) {
-    while (cursor.phase < slot.phases.size() && slot.phases[cursor.phase].count <= 0) ++cursor.phase;
-    cursor.in_phase = 0;
+// To the first step of this phase, or of the next one that has any, in this tile or the one after it.
+void TileSms::enter(const TileChain& tiles, Cursor& cursor) const {
+    for (;;) {
+        const auto program = work_.program(cursor.tile);
+        const Work::Phase* const end = program.data() + program.size();
+        while (cursor.phase < end && cursor.phase->count <= 0) ++cursor.phase;
+        if (cursor.phase < end) return;
+        const std::int32_t next = tiles.after(cursor.tile);
+        if (next < 0) return;
+        cursor.tile = next;
+        cursor.phase = work_.program(next).data();
+    }
 }
 
-void TileSms::advance(const Slot& slot, Cursor& cursor) const {
+void TileSms::advance(const TileChain& tiles, Cursor& cursor) const {
     ++cursor.step;
-    if (++cursor.in_lead == lead_) cursor.in_lead = 0;
-    if (++cursor.in_phase < slot.phases[cursor.phase].count) return;
+    if (takes_stage(*cursor.phase)) {
+        ++cursor.staged;
+        if (++cursor.in_lead == lead_) cursor.in_lead = 0;
+    }
+    if (++cursor.in_phase < cursor.phase->count) return;
+    cursor.in_phase = 0;
     ++cursor.phase;
-    skip_empty(slot, cursor);
+    enter(tiles, cursor);
+}
+
+// A producer has nothing to do with steps that only store: they take no stage.
+void TileSms::pass_stores(const Slot& slot, Cursor& cursor) const {
+    while (cursor.step < slot.loadable && !takes_stage(*cursor.phase)) advance(slot.tiles, cursor);
 }
 
 void TileSms::begin(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    s.last_done = s.permit = now;
-    s.permitted = true;
-    for (std::int32_t i = 0; i < lead_; ++i) leaves(index, i) = now;
+    if (s.tiles.previous < 0) {
+        s.last_done = s.permit = now;
+        s.permitted = true;
+        for (std::int32_t i = 0; i < lead_; ++i) leaves(index, i) = now;
+    }
     want_loads(now, index);
     schedule(now, index);
 }
@@ -175,18 +241,21 @@ void TileSms::pass_ports(std::int32_t index, std::size_t number) {
         const BoxPace& pace = paces_.of(box->shape);
         const Picoseconds at = l2_.settled(*box);
         const Picoseconds through = at + uneven(l2_.waits(at, sm.gpc, sm.share));
-        of.ready =
-            std::max(of.ready, sm.port.take_stream(through, 2 * pace.half_span, pace.in_sm, pace.last_in_sm));
+        of.ready = std::max(of.ready, sm.port.take_stream(through, 2 * pace.half_span + box->spread,
+                                                          pace.in_sm, pace.last_in_sm));
     }
 }
 
 // Puts the next step's issue on the wheel, when it is known when it can be issued.
 void TileSms::schedule(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
-    if (s.scheduled || !s.permitted || s.math.step >= s.load.step) return;
-    const Stage& next = stage(index, stage_of(s.math));
-    if (ctas_per_sm_ > 1 && next.boxes > 0) return;
-    Picoseconds at = std::max({next.ready, s.permit, s.epilogue_until});
+    if (s.scheduled || !s.permitted || s.math.step >= std::min(s.load.step, s.steps)) return;
+    Picoseconds at = std::max(s.permit, s.epilogue_until);
+    if (takes_stage(*s.math.phase)) {
+        const Stage& next = stage(index, stage_of(s.math));
+        if (ctas_per_sm_ > 1 && next.boxes > 0) return;
+        at = std::max(at, next.ready);
+    }
     if (one_event_) at = std::max(at, s.last_done);
     s.scheduled = true;
     wheel_.push(std::max(at, now), {static_cast<std::uint32_t>(index), 0, TileEvent::Kind::Issue});
@@ -195,15 +264,17 @@ void TileSms::schedule(Picoseconds now, std::int32_t index) {
 void TileSms::on_issue(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     s.scheduled = false;
-    const std::size_t number = stage_of(s.math);
-    pass_ports(index, number);
-    const Stage& own = stage(index, number);
-    if (own.ready > now) return schedule(now, index);
+    if (takes_stage(*s.math.phase)) {
+        const std::size_t number = stage_of(s.math);
+        pass_ports(index, number);
+        if (stage(index, number).ready > now) return schedule(now, index);
+    }
     s.permitted = false;
     if (one_event_) return issue_alone(now, index);
-    const bool math = has_math(phase_of(s, s.math));
+    const bool math = has_math(*s.math.phase);
+    s.issued = now + handing_over(*s.math.phase);
     s.math_wait.issued(now, s.done.step == s.math.step);
-    advance(s, s.math);
+    advance(s.tiles, s.math);
     if (math) {
         start_math(now, s.sm);
     } else if (s.done.step + 1 == s.math.step) {
@@ -216,11 +287,11 @@ void TileSms::on_issue(Picoseconds now, std::int32_t index) {
 void TileSms::issue_alone(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const Cursor step = s.math;
-    const Picoseconds done = now + (has_math(phase_of(s, step)) ? math_time(s, step) : 0);
-    advance(s, s.math);
+    const Picoseconds done = now + (has_math(*step.phase) ? math_time(s, step) : 0);
+    advance(s.tiles, s.math);
     retire(done, index);
     if (s.math.step >= s.steps) return;
-    const Picoseconds released = kernel_.waits_for_math() ? done : now + handing_over(phase_of(s, step));
+    const Picoseconds released = kernel_.waits_for_math() ? done : now + handing_over(*step.phase);
     set_free(step, released + to_refill(), index);
     permit(released, index);
 }
@@ -230,25 +301,26 @@ void TileSms::issue_alone(Picoseconds now, std::int32_t index) {
 void TileSms::release_if_due(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const Cursor step = s.to_release;
-    const bool last = step.step + 1 >= s.steps;
+    const bool last = step.step + 1 >= s.loadable;
     const std::int32_t retired = step.step + (stages_ == 1 || kernel_.waits_for_math() ? 1 : 0);
     if (last || step.step >= s.math.step || s.done.step < retired) return;
-    advance(s, s.to_release);
+    advance(s.tiles, s.to_release);
+    const Picoseconds released = std::max(now, s.issued);
     if (kernel_.pipeline == Pipeline::WarpSpecialized) {
-        refill(now, step, index);
+        refill(released, step, index);
     } else {
-        set_free(step, now + to_refill(), index);
+        set_free(step, released + to_refill(), index);
     }
-    permit(now, index);
+    permit(released, index);
 }
 
 // Frees the stages of steps whose math has retired now that the one after them is issued.
 void TileSms::refill(Picoseconds now, const Cursor& released, std::int32_t index) {
     Slot& s = slot(index);
     const std::int32_t in_flight = stages_ > 1 ? 1 : 0;
-    for (; s.refill.step + in_flight <= released.step; advance(s, s.refill)) {
-        const bool freed_already = s.refill.step < s.freed;
-        if (!freed_already && has_math(phase_of(s, s.refill))) set_free(s.refill, now + to_refill(), index);
+    for (; s.refill.step + in_flight <= released.step; advance(s.tiles, s.refill)) {
+        const bool freed_already = s.refill.staged < s.freed;
+        if (!freed_already && has_math(*s.refill.phase)) set_free(s.refill, now + to_refill(), index);
     }
 }
 
@@ -262,17 +334,16 @@ void TileSms::permit(Picoseconds now, std::int32_t index) {
 
 // The step lets the one load that comes `lead_` later.
 void TileSms::set_free(const Cursor& step, Picoseconds from, std::int32_t index) {
-    slot(index).freed = step.step + 1;
+    slot(index).freed = step.staged + 1;
     leaves(index, step.in_lead) = from;
 }
 
 void TileSms::start_math(Picoseconds now, std::int32_t sm) {
     SmState& state = sms_[static_cast<std::size_t>(sm)];
     if (state.math_busy) return;
-    const std::int32_t next =
-        next_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [](const Slot& s) {
-            return s.tile >= 0 && s.done.step < s.math.step && has_math(phase_of(s, s.done));
-        });
+    const std::int32_t next = next_with_step(
+        slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_,
+        [](const Slot& s) { return s.resident && s.done.step < s.math.step && has_math(*s.done.phase); });
     if (next < 0) return;
     state.math_busy = true;
     wheel_.push(now + math_time(slot(next), slot(next).done),
@@ -284,7 +355,7 @@ void TileSms::on_math_done(Picoseconds now, std::int32_t index) {
     sm_of(s).math_busy = false;
     retire(now, index);
     // A step without math that waited for this one retires with it.
-    while (s.done.step < s.math.step && !has_math(phase_of(s, s.done))) retire(now, index);
+    while (s.done.step < s.math.step && !has_math(*s.done.phase)) retire(now, index);
     release_if_due(now, index);
     start_math(now, s.sm);
 }
@@ -293,20 +364,20 @@ void TileSms::on_math_done(Picoseconds now, std::int32_t index) {
 void TileSms::retire(Picoseconds at, std::int32_t index) {
     Slot& s = slot(index);
     const Cursor step = s.done;
-    const Work::Phase& phase = phase_of(s, step);
+    const Work::Phase& phase = *step.phase;
     const bool epilogue = phase.first_load == phase.first_store;
     s.last_done = at;
     demand_.flops += phase.math_flops;
-    advance(s, s.done);
+    advance(s.tiles, s.done);
     s.math_wait.retired();
     Picoseconds last_stored = at;
     if (phase.first_store < phase.end)
         last_stored = issue_stores(at, at + (epilogue ? half_epilogue_ : 0), index, phase, step.in_phase);
     if (s.done.step == s.steps) {
-        s.epilogue_until = end(at, last_stored, index, s.tile);
+        s.epilogue_until = end(at, last_stored, index, s.tiles.tile);
         return;
     }
-    if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase)) {
+    if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase) && takes_stage(phase)) {
         set_free(step, at + refill_, index);
         want_loads(at, index);
     }
@@ -319,11 +390,12 @@ void TileSms::want_loads(Picoseconds now, std::int32_t index) {
     if (std::has_single_bit(own.cluster.members)) {
         // Put to the L2 in the order in which they will be there, not in that in which they leave.
         if (own.loading || !may_load(own, own.load)) return;
-        return load_at(now, index);
+        return load_at(std::max(now, asks_at(leaves(index, own.load.in_lead), own)), index);
     }
     while (may_load(own, own.due)) {
         stage_free(index, stage_of(own.due)) = leaves(index, own.due.in_lead);
-        advance(own, own.due);
+        advance(own.tiles, own.due);
+        pass_stores(own, own.due);
         load_cluster(now, index);
     }
 }
@@ -338,9 +410,10 @@ void TileSms::on_load(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     s.loading = false;
     while (may_load(s, s.load)) {
-        if (s.asks_from > now) return load_at(s.asks_from, index);
-        const std::size_t number = stage_of(s.load);
         const Picoseconds leave = leaves(index, s.load.in_lead);
+        const Picoseconds asks = asks_at(leave, s);
+        if (asks > now) return load_at(asks, index);
+        const std::size_t number = stage_of(s.load);
         stage(index, number) = {leave, 0};
         issue_loads(now, leave, index);
         on_their_way(now, index, number);
@@ -375,10 +448,10 @@ void TileSms::issue_loads(Picoseconds now, Picoseconds leave, std::int32_t index
     const Cursor step = s.load;
     const std::size_t ring = stage_of(step);
     const Picoseconds way = load_issue_ + sm.latency - l2_.way_in();
-    const Picoseconds asked = std::max(leave, s.asks_from);
+    const Picoseconds asked = asks_at(leave, s);
     s.asks_from = asked + load_interval_;
     Picoseconds start = sm.engine.begin_load(asked);
-    for (const std::int32_t walk : work_.loads(phase_of(s, step))) {
+    for (const std::int32_t walk : work_.loads(*step.phase)) {
         const Box& box = boxes_.box(walk, step.in_phase);
         const BoxPace& pace = paces_.of(box.shape);
         if (pace.busy == 0) continue;  // wholly outside its tensor
@@ -396,7 +469,11 @@ void TileSms::issue_loads(Picoseconds now, Picoseconds leave, std::int32_t index
         }
     }
     sm.engine.end_load(start);
-    advance(s, s.load);
+    const std::int32_t tile = s.load.tile;
+    advance(s.tiles, s.load);
+    pass_stores(s, s.load);
+    if (s.load.tile != tile) s.asks_from += from_ns(kernel_.next_tile_ns);
+    draw_if_due(now, index);
 }
 
 // Those that leave from `at` on; when the last of them has left the SM.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "schedule/load_engine.hpp"
+#include "schedule/program_cursor.hpp"
 #include "schedule/tensor_cores.hpp"
 
 #include "tile/server.hpp"
@@ -30,6 +31,8 @@ public:
 
     // Places a CTA; it begins to load after its prologue.
     void start(const Start& start);
+    // What a CTA's slot has drawn to follow it: a prologue later its loads may leave.
+    void announce(const Next& next);
     // An event of a CTA, but for its exit.
     void handle(Picoseconds now, const TileEvent& event);
 
@@ -46,33 +49,40 @@ private:
         std::int32_t boxes = 0;  // that have not gone through the ports
     };
 
-    // A position in a program: a step, and its place among the steps of its phase.
+    // A position in the programs of a slot's tiles: a step, counted from the first of them on, and its place
+    // among the steps of its phase.
     struct Cursor {
+        const Work::Phase* phase = nullptr;
+        std::int32_t tile = -1;
         std::int32_t step = 0;
         std::int32_t in_phase = 0;
-        std::uint32_t phase = 0;
-        std::int32_t in_lead = 0;  // `step` modulo the lead
+        std::int32_t staged = 0;   // steps before it that have taken a stage
+        std::int32_t in_lead = 0;  // that modulo the lead
     };
 
     struct Slot {
-        std::span<const Work::Phase> phases;
-        Cursor load;  // next step to load
-        Cursor math;  // next step to issue
-        Cursor done;  // next step to retire
-        Cursor due;   // in a cluster: next step whose stage is not free here yet
-        std::int32_t steps = 0;
+        TileChain tiles;
+        std::int32_t announced = -1;  // the next tile, whose loads may leave from `announced_at` on
+        Picoseconds announced_at = 0;
+        Cursor load;                // next step to load
+        Cursor math;                // next step to issue
+        Cursor done;                // next step to retire
+        Cursor due;                 // in a cluster: next step whose stage is not free here yet
+        std::int32_t steps = 0;     // up to the tile's end
+        std::int32_t loadable = 0;  // up to the next one's, where loads go on into it
         std::int32_t sm = 0;
         Picoseconds permit = 0;  // the next step may be issued from here on
         Picoseconds last_done = 0;
-        std::int32_t freed = 0;  // steps that have set their stage free
+        std::int32_t freed = 0;  // of the steps with a stage those that have set it free
         Cursor to_release;       // next step whose successor may go on
         Cursor refill;           // warp-specialized: next step whose stage is to be freed
         ClusterPlace cluster;
         bool permitted = false;
-        bool loading = false;       // an event for the next loads is on its way
-        Picoseconds asks_from = 0;  // the thread that asks has time for the next step's boxes from here on
-        bool scheduled = false;     // an event for the next step's issue is on its way
-        std::int32_t tile = -1;
+        bool loading = false;        // an event for the next loads is on its way
+        Picoseconds asks_from = -1;  // the thread that asks has time for the next step's boxes from here on
+        Picoseconds issued = 0;      // when the last issued step was with the tensor cores
+        bool scheduled = false;      // an event for the next step's issue is on its way
+        bool resident = false;
         Picoseconds epilogue_until = 0;  // of the tile before, if it overlaps
         double pace = 1;                 // what its math takes of the mean
         MathWait math_wait;
@@ -91,6 +101,8 @@ private:
     };
 
     void begin(Picoseconds now, std::int32_t index);
+    void on_announced(Picoseconds now, std::int32_t index);
+    void draw_if_due(Picoseconds now, std::int32_t index);
     void load_at(Picoseconds at, std::int32_t index);
     void on_load(Picoseconds now, std::int32_t index);
     void on_landed(Picoseconds now, std::int32_t index, std::size_t number);
@@ -115,25 +127,35 @@ private:
 
     // Of the step at this position.
     Picoseconds math_time(const Slot& slot, const Cursor& step) {
-        const double mean = math_cycles(phase_of(slot, step), slot.pace);
+        const double mean = math_cycles(*step.phase, slot.pace);
         const double jitter = kernel_.math_jitter_cycles;
         return cycles(mean + (jitter > 0 ? jitter * random_.uniform() : 0));
     }
     // Of the wait for ports.
     Picoseconds uneven(Picoseconds wait);
+    // When a thread asks for boxes whose stage is free at `free`: a producer that waits for it looks now and
+    // then.
+    Picoseconds asks_at(Picoseconds free, const Slot& s) const {
+        if (poll_ == 0 || s.asks_from < 0) return std::max(free, s.asks_from);
+        const Picoseconds looks = (std::max(free - s.asks_from, Picoseconds{0}) + poll_ - 1) / poll_;
+        return s.asks_from + looks * poll_;
+    }
     // From a step's math to the loads into its stage.
     Picoseconds to_refill() {
         if (refill_jitter_ <= 0) return refill_;
         return refill_ + cycles(refill_jitter_ * (random_.uniform() - 0.5));
     }
-    static const Work::Phase& phase_of(const Slot& slot, const Cursor& cursor) {
-        return slot.phases[cursor.phase];
+    // A producer has nothing to do with steps that only store: they take no stage.
+    bool takes_stage(const Work::Phase& phase) const {
+        return kernel_.pipeline != Pipeline::WarpSpecialized || phase.first_load < phase.first_store ||
+               has_math(phase);
     }
-    static void skip_empty(const Slot& slot, Cursor& cursor);
-    void advance(const Slot& slot, Cursor& cursor) const;
+    void enter(const TileChain& tiles, Cursor& cursor) const;
+    void advance(const TileChain& tiles, Cursor& cursor) const;
+    void pass_stores(const Slot& slot, Cursor& cursor) const;
     std::size_t stage_of(const Cursor& cursor) const {
-        return static_cast<std::size_t>(stages_are_power_of_two_ ? cursor.step & (stages_ - 1)
-                                                                 : cursor.step % stages_);
+        return static_cast<std::size_t>(stages_are_power_of_two_ ? cursor.staged & (stages_ - 1)
+                                                                 : cursor.staged % stages_);
     }
     // From when on the step may be loaded that the one at this place of the lead sets free.
     Picoseconds& leaves(std::int32_t index, std::int32_t in_lead) {
@@ -141,7 +163,7 @@ private:
                        static_cast<std::size_t>(in_lead)];
     }
     bool may_load(const Slot& s, const Cursor& step) const {
-        return step.step < s.steps && step.step < s.freed + lead_;
+        return step.step < s.loadable && step.staged < s.freed + lead_;
     }
     Stage& stage(std::int32_t index, std::size_t number) {
         return ring_[static_cast<std::size_t>(index) * static_cast<std::size_t>(stages_) + number];
@@ -169,6 +191,7 @@ private:
     Picoseconds release_ = 0;        // from a step's math to the CTA's going on
     Picoseconds refill_ = 0;         // and to the loads into its stage, in the mean
     double refill_jitter_ = 0;       // within which that is uniform, cycles
+    Picoseconds poll_ = 0;           // from one look of a waiting producer to its next; 0: it hears at once
     Picoseconds load_interval_ = 0;  // from a step's loads to a CTA's next ones, at least
     Picoseconds load_issue_ = 0;     // from a box's issue to its first line on the wire
     std::vector<SmState> sms_;

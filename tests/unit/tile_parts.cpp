@@ -19,6 +19,7 @@
 
 #include "tile/box_table.hpp"
 #include "tile/flows.hpp"
+#include "tile/fullest_slice.hpp"
 #include "tile/landing_curve.hpp"
 #include "tile/recency.hpp"
 #include "tile/step_units.hpp"
@@ -399,4 +400,29 @@ TEST_CASE("A machine of more partitions than the tile engine knows is refused") 
     Prepared p({"m=256", "n=256", "k=256"});
     p.machine.partitions = 4;
     CHECK_THROWS_WITH(BoxTable(p.machine, p.work, p.map, p.serial), ContainsSubstring("--engine line"));
+}
+
+// The oracle is the queue itself: lines that come by chance, each a service time long (Lindley's recursion).
+TEST_CASE("Longer waits of a slice's queue are rarer as FullestSlice says") {
+    const FullestSlice fullest;
+    const auto seed = static_cast<std::uint64_t>(std::random_device{}());
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    for (const double load : {0.3, 0.5, 0.8}) {
+        INFO("load " << load);
+        std::exponential_distribution<double> until_next(load);
+        constexpr int kLines = 8'000'000;
+        const double step = load < 0.6 ? 1 : 2;  // service times
+        double wait = 0, any = 0, long_ones = 0, longer_ones = 0;
+        for (int line = 0; line < kLines; ++line) {
+            wait = std::max(wait + 1 - until_next(random), 0.0);
+            any += wait > 0 ? 1 : 0;
+            long_ones += wait > 2 * step ? 1 : 0;
+            longer_ones += wait > 3 * step ? 1 : 0;
+        }
+        CHECK(std::exp(fullest.log_waiting(load)) == Approx(any / kLines).epsilon(0.02));
+        CHECK(std::exp(-step / fullest.scale(load)) == Approx(longer_ones / long_ones).epsilon(0.1));
+    }
+    CHECK(fullest.scale(0) == 0);                 // nobody waits
+    CHECK(fullest.scale(2) == fullest.scale(1));  // what is beyond is no matter of chance
 }

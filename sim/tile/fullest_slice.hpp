@@ -32,7 +32,7 @@ private:
     static constexpr double kMost = 0.95;  // beyond, lines wait for what came before, not by chance
 
     static std::size_t at(double load) {
-        return static_cast<std::size_t>(std::clamp(load / kMost, 0.0, 1.0) * (kLoads - 1) + 0.5);
+        return static_cast<std::size_t>(std::lround(std::clamp(load / kMost, 0.0, 1.0) * (kLoads - 1)));
     }
     // The x above, by Newton's method, from what it comes close to where queues are long.
     static double rate_of(double load) {

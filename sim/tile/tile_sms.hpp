@@ -7,7 +7,8 @@
 // in what the ports remember, and the next loads leave. A box is put to the L2 when it leaves its SM, with
 // the time at which it will be there: all boxes have the same way to go, but for some nanoseconds. When the
 // math of a cluster's CTA that has its SM to itself ends is then known; CTAs that share tensor cores, and
-// producers that wait for a step's end, take a second event for that.
+// producers that wait for a step's end, take a second event for that. Producers go on into the next tile, so
+// that a slot counts its steps from one tile to the next.
 #pragma once
 
 #include <array>

@@ -82,6 +82,18 @@ TEST_CASE("The tile engine asks for, receives and stores exactly what the line e
              Case{{"m=512", "n=512", "k=256", "bk=32"}},           // half lines
              Case{{"m=512", "n=512", "k=256", "layout=nt"}},
              Case{{"m=512", "n=512", "k=256", "pipeline=warp_specialized", "stages=3"}},
+             // Producers that are through with the next tile before it begins.
+             Case{{"m=1024", "n=1536", "k=128", "bm=64", "bn=64", "pipeline=warp_specialized", "mode=static"},
+                  Mode::Static},
+             Case{
+                 {"m=1024", "n=1536", "k=128", "bm=64", "bn=64", "pipeline=warp_specialized", "mode=dynamic"},
+                 Mode::Dynamic},
+             Case{{"m=1024", "n=1536", "k=128", "bm=64", "bn=64", "pipeline=warp_specialized", "mode=static",
+                   "cluster_m=2"},
+                  Mode::Static},
+             Case{{"m=1024", "n=1536", "k=128", "bm=64", "bn=64", "pipeline=warp_specialized", "mode=dynamic",
+                   "cluster_n=2"},
+                  Mode::Dynamic},
              Case{{"m=512", "n=512", "k=256", "cluster_m=2"}},
              Case{{"m=512", "n=512", "k=256", "cluster_m=2", "cluster_n=2", "bm=64", "bn=64"}},
          }) {
@@ -92,10 +104,13 @@ TEST_CASE("The tile engine asks for, receives and stores exactly what the line e
         options.mode = c.mode;
         const auto tile = by_tile(machine, kernel, order.tile_of_launch, options);
         const auto line = by_line(machine, kernel, order.tile_of_launch, c.mode);
+        // Who draws a tile, and so on which side it is written, is a matter of time.
+        const bool drawn = c.mode == Mode::Dynamic && kernel.programs.size() > machine.sms.size();
         for (const Event event :
              {Event::CoalescableRequests, Event::CoalescableSectors, Event::MulticastSectors,
               Event::DeliveredSectors, Event::TexWriteSectors, Event::FabricWriteSectors}) {
             INFO("event " << static_cast<int>(event));
+            if (drawn && event == Event::FabricWriteSectors) continue;
             CHECK(tile.events[event] == line.events[event]);
         }
         const Events& e = tile.events;

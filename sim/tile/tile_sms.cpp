@@ -68,29 +68,12 @@ void TileSms::start(const Start& start) {
     Slot& s = slot(start.slot);
     const bool goes_on = s.tiles.next == start.tile;
     const std::int32_t previous = goes_on ? s.tiles.tile : -1;
-    if (!goes_on) {
-        const std::int32_t sm = s.sm;
-        const Picoseconds epilogue_until = s.epilogue_until;
-        s = Slot{};
-        s.sm = sm;
-        s.epilogue_until = epilogue_until;
-        s.loadable = static_cast<std::int32_t>(work_.steps(start.tile));
-    }
+    if (!goes_on) begin_anew(start.tile, s);
     s.resident = true;
     s.tiles = {previous, start.tile, loads_on_ ? start.next : -1};
     s.steps = s.loadable;
     if (s.tiles.next >= 0) s.loadable += static_cast<std::int32_t>(work_.steps(s.tiles.next));
-    if (!goes_on) {
-        Cursor first;
-        first.tile = start.tile;
-        first.phase = work_.program(start.tile).data();
-        enter(s.tiles, first);
-        s.load = s.math = s.done = s.due = s.to_release = s.refill = first;
-    }
-    for (Cursor* cursor : {&s.load, &s.due}) {
-        enter(s.tiles, *cursor);
-        pass_stores(s, *cursor);
-    }
+    load_into_next(s);
     s.cluster = start.cluster;
     s.pace = pace_of(start.tile, sm_of(s).gpc, start.time);
     count_demand(work_.program(start.tile));
@@ -98,6 +81,29 @@ void TileSms::start(const Start& start) {
     wheel_.push(start.time + (loaded_ahead ? 0 : prologue(start.tile)),
                 {static_cast<std::uint32_t>(start.slot), 0, TileEvent::Kind::Begin});
     draw_if_due(start.time, start.slot);
+}
+
+// A tile of which nothing has been loaded.
+void TileSms::begin_anew(std::int32_t tile, Slot& s) const {
+    const std::int32_t sm = s.sm;
+    const Picoseconds epilogue_until = s.epilogue_until;
+    s = Slot{};
+    s.sm = sm;
+    s.epilogue_until = epilogue_until;
+    s.loadable = static_cast<std::int32_t>(work_.steps(tile));
+    Cursor first;
+    first.tile = tile;
+    first.phase = work_.program(tile).data();
+    enter({}, first);
+    s.load = s.math = s.done = s.due = s.to_release = s.refill = first;
+}
+
+// Loads that were through with all tiles that were known go on with the next one.
+void TileSms::load_into_next(Slot& s) const {
+    for (Cursor* cursor : {&s.load, &s.due}) {
+        enter(s.tiles, *cursor);
+        pass_stores(s, *cursor);
+    }
 }
 
 // It was drawn at `time`.
@@ -114,9 +120,8 @@ void TileSms::on_announced(Picoseconds now, std::int32_t index) {
     if (s.announced < 0 || now < s.announced_at) return;
     s.tiles.next = std::exchange(s.announced, -1);
     s.loadable += static_cast<std::int32_t>(work_.steps(s.tiles.next));
-    for (Cursor* cursor : {&s.load, &s.math, &s.done, &s.due, &s.to_release, &s.refill})
-        enter(s.tiles, *cursor);
-    for (Cursor* cursor : {&s.load, &s.due}) pass_stores(s, *cursor);
+    for (Cursor* cursor : {&s.math, &s.done, &s.to_release, &s.refill}) enter(s.tiles, *cursor);
+    load_into_next(s);
     release_if_due(now, index);
     want_loads(now, index);
 }

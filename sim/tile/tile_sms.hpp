@@ -101,6 +101,8 @@ private:
         std::int32_t previous_in_gpc = -1;
     };
 
+    void begin_anew(std::int32_t tile, Slot& s) const;
+    void load_into_next(Slot& s) const;
     void begin(Picoseconds now, std::int32_t index);
     void on_announced(Picoseconds now, std::int32_t index);
     void draw_if_due(Picoseconds now, std::int32_t index);

@@ -139,7 +139,7 @@ constexpr auto kNotes = std::to_array<ParameterNote>({
     {"latency.handshake", "and in a warp-specialized kernel latency.handshake cycles after that", "", "Gpc::handshake"},
     {"latency.handshake_jitter", "latency.handshake is drawn for each step, uniform within this many cycles about its value",
      "", "Gpc::handshake"},
-    {"latency.poll", "where its loads wait for that they leave a whole number of latency.poll cycles after they could have", "", "Gpc::asks_at"},
+    {"latency.poll", "where its loads wait for that they leave a whole number of latency.poll cycles after they could have", "", "asks_at, in the GPCs and by tiles"},
     {"latency.sm_to_sm",
      "a stage that the CTAs of a cluster fill together is refilled by the last of them to free it at once, by "
      "the others latency.sm_to_sm later",

@@ -109,8 +109,7 @@ void Gpc::on_announced(Picoseconds now, std::int32_t index) {
 void Gpc::draw_if_due(Picoseconds now, std::int32_t index) {
     const Slot& s = slot(index);
     if (!kernel_.epilogue_overlaps || s.load.step < s.loadable || s.tiles.next >= 0) return;
-    const bool first_of_cluster = (s.cluster.members & ((1u << s.cluster.rank) - 1)) == 0;
-    if (first_of_cluster) draws_.push_back({now, global_slot(index)});
+    if (s.cluster.is_first()) draws_.push_back({now, global_slot(index)});
 }
 
 void Gpc::receive(const Answer& answer) {
@@ -236,7 +235,7 @@ void Gpc::try_issue(Picoseconds now, std::int32_t index) {
     }
     s.waiting = false;
     const Work::Phase& phase = phase_of(s.math);
-    const bool math = has_math(phase);
+    const bool math = phase.has_math();
     s.issued = now + cycles(phase.math_flops * mma_issue_per_flop_);
     s.math_wait.issued(now, s.done.step == s.math.step);
     advance(work_, s.tiles, s.math);
@@ -276,7 +275,7 @@ void Gpc::refill(Picoseconds now, std::int32_t index) {
     Slot& s = slot(index);
     const std::int64_t in_flight = kernel_.stages > 1 ? 1 : 0;
     for (; s.refill.step + in_flight < s.released; advance(work_, s.tiles, s.refill)) {
-        if (has_math(phase_of(s.refill))) permit_load(now, now + handshake(), index);
+        if (phase_of(s.refill).has_math()) permit_load(now, now + handshake(), index);
     }
 }
 
@@ -285,7 +284,7 @@ void Gpc::start_math(Picoseconds now, int sm) {
     if (state.math_busy) return;
     const std::int32_t next =
         next_with_step(slots_, sm * ctas_per_sm_, (sm + 1) * ctas_per_sm_, [this](const Slot& s) {
-            return s.resident && s.done.step < s.math.step && has_math(phase_of(s.done));
+            return s.resident && s.done.step < s.math.step && phase_of(s.done).has_math();
         });
     if (next < 0) return;
     const Work::Phase& phase = phase_of(slot(next).done);
@@ -302,7 +301,7 @@ void Gpc::on_math_done(Picoseconds now, std::int32_t index) {
     sm_state_[static_cast<std::size_t>(sm)].math_busy = false;
     retire(now, index);
     // A step without math that waited for this one retires with it.
-    while (s.done.step < s.math.step && !has_math(phase_of(s.done))) retire(now, index);
+    while (s.done.step < s.math.step && !phase_of(s.done).has_math()) retire(now, index);
     start_math(now, sm);
 }
 
@@ -328,7 +327,7 @@ void Gpc::retire(Picoseconds now, std::int32_t index) {
         push(exit_reports_.heard(kernel_.epilogue_overlaps ? now : done, number_, random_), Kind::Exit,
              index);
     }
-    if (kernel_.pipeline == Pipeline::WarpSpecialized && !has_math(phase) && !passed)
+    if (kernel_.pipeline == Pipeline::WarpSpecialized && !phase.has_math() && !passed)
         permit_load(now, now + release() + cycles(machine_.latency.handshake_cycles), index);
     release_if_due(now, index);
 }
@@ -411,7 +410,7 @@ void Gpc::close_stage(Picoseconds now, std::int32_t index) {
 void Gpc::pass_stores(Picoseconds now, std::int32_t index) {
     if (kernel_.pipeline != Pipeline::WarpSpecialized) return;
     Slot& s = slot(index);
-    while (s.load.step < s.loadable && only_stores(phase_of(s.load)) && has_room(s)) {
+    while (s.load.step < s.loadable && phase_of(s.load).only_stores() && has_room(s)) {
         // The stages that are free by now go to the steps after it.
         for (std::int64_t step = s.permitted; step > s.load.step; --step)
             stage_of(s, step).free_from = stage_of(s, step - 1).free_from;

@@ -46,7 +46,15 @@ namespace l2lens {
 struct ClusterPlace {
     std::uint8_t rank = 0;      // row * columns + column
     std::uint32_t members = 1;  // bit r: rank r exists (a cluster at the grid's edge has fewer)
+
+    bool is_first() const { return (members & ((1u << rank) - 1)) == 0; }
 };
+
+// Does a CTA of a cluster with so many columns receive what that of rank `loader` loads for `axis` (0: rows,
+// 1: columns)?
+inline bool receives(int rank, int loader, int axis, int columns) {
+    return axis == 0 ? rank % columns == loader % columns : rank / columns == loader / columns;
+}
 
 // A CTA that has left its slot.
 struct Exit {
@@ -222,14 +230,10 @@ private:
     bool wants_more_loads(const Slot& s) const {
         return s.load.step + s.loads_due < std::min(s.permitted, s.loadable);
     }
-    static bool only_stores(const Work::Phase& phase) {
-        return phase.first_load == phase.first_store && !has_math(phase);
-    }
     // For a step beside those that have their stages.
     static bool has_room(const Slot& s) {
         return std::max(s.permitted, s.load.step) - s.done.step + 1 < kMaxStages;
     }
-    static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
     // From a step's math to the loads of a later one.
     Picoseconds release() {
@@ -242,14 +246,9 @@ private:
         const Machine::Latency& latency = machine_.latency;
         return cycles(latency.handshake_cycles + latency.handshake_jitter_cycles * (random_.uniform() - 0.5));
     }
-    // When a thread asks for boxes whose stage is free at `free`. A producer that has to wait for a stage
-    // looks whether it is free again and again, from when it could have asked on.
-    Picoseconds asks_at(Picoseconds free, const Slot& s) const {
-        const bool polls = kernel_.pipeline == Pipeline::WarpSpecialized && machine_.latency.poll_cycles > 0;
-        if (!polls || s.asks_from < 0) return std::max(free, s.asks_from);
-        const Picoseconds poll = cycles(machine_.latency.poll_cycles);
-        const Picoseconds looks = (std::max(free - s.asks_from, Picoseconds{0}) + poll - 1) / poll;
-        return s.asks_from + looks * poll;
+    // From one look of a waiting producer to its next; 0: nobody waits so.
+    Picoseconds poll() const {
+        return kernel_.pipeline == Pipeline::WarpSpecialized ? cycles(machine_.latency.poll_cycles) : 0;
     }
     int sm_of(std::int32_t slot) const { return slot / ctas_per_sm_; }
     std::int32_t local_slot(std::int32_t global) const {
@@ -316,13 +315,9 @@ void Gpc::for_each_member(std::int32_t index, Body&& body) {
 
 template <class Body>
 void Gpc::for_each_receiver(std::int32_t index, int axis, Body&& body) {
-    const int columns = kernel_.cluster[1];
-    const int own_rank = slot(index).cluster.rank;
+    const int loader = slot(index).cluster.rank;
     for_each_member(index, [&](std::int32_t member) {
-        const int rank = slot(member).cluster.rank;
-        const bool same =
-            axis == 0 ? rank % columns == own_rank % columns : rank / columns == own_rank / columns;
-        if (same) body(member);
+        if (receives(slot(member).cluster.rank, loader, axis, kernel_.cluster[1])) body(member);
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include "schedule/gpc.hpp"
 #include "schedule/landing.hpp"
+#include "schedule/producer_looks.hpp"
 
 namespace l2lens {
 namespace {
@@ -20,8 +21,8 @@ void Gpc::issue_loads(Picoseconds now, std::int32_t index) {
     const auto ring = ring_of(s.load.step);
     const int sm = sm_of(index);
     LoadEngine& engine = sm_state_[static_cast<std::size_t>(sm)].engine;
-    const Picoseconds asked =
-        std::max(asks_at(now, s), recorded_ != nullptr ? recorded_->earliest(s.load) : Picoseconds{0});
+    const Picoseconds asked = std::max(asks_at(now, s.asks_from, poll()),
+                                       recorded_ != nullptr ? recorded_->earliest(s.load) : Picoseconds{0});
     s.asks_from = asked + cycles(kernel_.load_interval_cycles);
     Picoseconds start = engine.begin_load(asked);
     for (std::int32_t walk : work_.loads(phase_of(s.load))) {

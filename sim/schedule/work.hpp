@@ -72,6 +72,9 @@ public:
         std::uint32_t first_load = 0;  // into walk_ids_
         std::uint32_t first_store = 0;
         std::uint32_t end = 0;
+
+        bool has_math() const { return math_flops > 0 || math_cycles > 0; }
+        bool only_stores() const { return first_load == first_store && !has_math(); }
     };
 
     const Kernel& kernel() const { return kernel_; }

@@ -79,7 +79,8 @@ public:
         return waits(waiting_[there], rate_[there], since);
     }
 
-    // The share of its time that the work takes which flows into a server at `when`, or now.
+    // The share of a server's time that the work takes which flows into it at `when`, of times to come now,
+    // of those that are forgotten at the first one that is not.
     double load(std::size_t server, Picoseconds when) const {
         const std::int64_t bucket = std::clamp(when >> kShift, bucket_ - kPast, bucket_);
         return static_cast<double>(rate_[at(bucket) + server]) / kWidth;

@@ -2,7 +2,7 @@
 // How much longer the last of a box's lines waits than they do in the mean. Each slice has a server of its
 // own, and a box waits for its line at the fullest. Lines come to a slice as by chance, and each takes as
 // long: of such a queue (M/D/1) longer waits are the rarer by exp(-x) a service time, where load (e^x - 1) =
-// x, and a line waits at all as often as the server is busy.
+// x (Cramer's and Lundberg's exponent), and a line waits at all as often as the server is busy.
 #pragma once
 
 #include <algorithm>

@@ -158,7 +158,7 @@ void LoneCtas::pass_ports(Sm& sm, std::size_t number) {
 // The math of a unit's steps and the gaps between them, and the math of its last one alone.
 LoneCtas::Math LoneCtas::math_of(const Sm& sm, const Cursor& unit) {
     const Work::Phase& phase = *unit.phase;
-    if (!has_math(phase)) return {};
+    if (!phase.has_math()) return {};
     const double mean = math_cycles(phase, sm.pace);
     demand_.flops += phase.math_flops * unit.length;
     Math math;

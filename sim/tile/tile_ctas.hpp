@@ -31,8 +31,6 @@ public:
     const Demand& demand() const { return demand_; }
     // What the SMs asked for, as events; the L2 counts the rest.
     const Events& events() const { return events_; }
-    // Slots whose CTAs have loaded their tile and would go on: what they draw is to be announced.
-    std::vector<Draw>& draws() { return draws_; }
 
 protected:
     TileCtas(const Machine& machine, const Work& work, const BoxTable& boxes, const BoxPaces& paces,
@@ -57,7 +55,6 @@ protected:
         return tile_paces_.math(tile) * clocks_.cycle(gpc, start);
     }
     Picoseconds cycles(double n) const { return static_cast<Picoseconds>(n * cycle_); }
-    static bool has_math(const Work::Phase& phase) { return phase.math_flops > 0 || phase.math_cycles > 0; }
     // Does storing this box keep loads waiting? Not where they should go on across tiles and here leave with
     // their CTA's start: on the GPU they leave ahead of it.
     bool holds_loads(std::int32_t walk) const {
@@ -86,7 +83,6 @@ protected:
     const ExitReports exit_reports_;
     double cycle_ = 1000;
     RandomStream random_;
-    std::vector<Draw> draws_;
     Demand demand_;
     Events events_;
 };

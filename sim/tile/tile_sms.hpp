@@ -8,19 +8,20 @@
 // the time at which it will be there: all boxes have the same way to go, but for some nanoseconds. When the
 // math of a cluster's CTA that has its SM to itself ends is then known; CTAs that share tensor cores, and
 // producers that wait for a step's end, take a second event for that. Producers go on into the next tile, so
-// that a slot counts its steps from one tile to the next.
+// that a slot counts its steps from one tile to the next. When things happen is in tile_sms.cpp, what is sent
+// then in tile_sms_boxes.cpp.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "schedule/load_engine.hpp"
+#include "schedule/producer_looks.hpp"
 #include "schedule/program_cursor.hpp"
 #include "schedule/tensor_cores.hpp"
 
 #include "tile/server.hpp"
+#include "tile/staged_programs.hpp"
 #include "tile/tile_ctas.hpp"
 
 namespace l2lens {
@@ -34,6 +35,8 @@ public:
     void start(const Start& start);
     // What a CTA's slot has drawn to follow it: a prologue later its loads may leave.
     void announce(const Next& next);
+    // Slots whose CTAs have loaded their tile and would go on: what they draw is to be announced.
+    std::vector<Draw>& draws() { return draws_; }
     // An event of a CTA, but for its exit.
     void handle(Picoseconds now, const TileEvent& event);
 
@@ -50,16 +53,7 @@ private:
         std::int32_t boxes = 0;  // that have not gone through the ports
     };
 
-    // A position in the programs of a slot's tiles: a step, counted from the first of them on, and its place
-    // among the steps of its phase.
-    struct Cursor {
-        const Work::Phase* phase = nullptr;
-        std::int32_t tile = -1;
-        std::int32_t step = 0;
-        std::int32_t in_phase = 0;
-        std::int32_t staged = 0;   // steps before it that have taken a stage
-        std::int32_t in_lead = 0;  // that modulo the lead
-    };
+    using Cursor = StagedCursor;
 
     struct Slot {
         TileChain tiles;
@@ -136,26 +130,13 @@ private:
     }
     // Of the wait for ports.
     Picoseconds uneven(Picoseconds wait);
-    // When a thread asks for boxes whose stage is free at `free`: a producer that waits for it looks now and
-    // then.
-    Picoseconds asks_at(Picoseconds free, const Slot& s) const {
-        if (poll_ == 0 || s.asks_from < 0) return std::max(free, s.asks_from);
-        const Picoseconds looks = (std::max(free - s.asks_from, Picoseconds{0}) + poll_ - 1) / poll_;
-        return s.asks_from + looks * poll_;
-    }
+    // When a CTA asks for boxes whose stage is free at `free`.
+    Picoseconds asks(Picoseconds free, const Slot& s) const { return asks_at(free, s.asks_from, poll_); }
     // From a step's math to the loads into its stage.
     Picoseconds to_refill() {
         if (refill_jitter_ <= 0) return refill_;
         return refill_ + cycles(refill_jitter_ * (random_.uniform() - 0.5));
     }
-    // A producer has nothing to do with steps that only store: they take no stage.
-    bool takes_stage(const Work::Phase& phase) const {
-        return kernel_.pipeline != Pipeline::WarpSpecialized || phase.first_load < phase.first_store ||
-               has_math(phase);
-    }
-    void enter(const TileChain& tiles, Cursor& cursor) const;
-    void advance(const TileChain& tiles, Cursor& cursor) const;
-    void pass_stores(const Slot& slot, Cursor& cursor) const;
     std::size_t stage_of(const Cursor& cursor) const {
         return static_cast<std::size_t>(stages_are_power_of_two_ ? cursor.staged & (stages_ - 1)
                                                                  : cursor.staged % stages_);
@@ -185,10 +166,11 @@ private:
     template <class Body>
     void for_each_member(std::int32_t index, Body&& body);
     template <class Body>
-    void for_each_receiver(std::int32_t index, std::uint32_t axis, Body&& body);
+    void for_each_receiver(std::int32_t index, int axis, Body&& body);
 
     const std::int32_t stages_;
     const std::int32_t lead_;
+    const StagedPrograms programs_;
     const bool one_event_;  // a step: in clusters
     const bool stages_are_power_of_two_;
     Picoseconds release_ = 0;        // from a step's math to the CTA's going on
@@ -203,6 +185,7 @@ private:
     std::vector<TileL2::Coming> coming_;   // the same, most_boxes_ of each, by time
     std::vector<Picoseconds> stage_free_;  // the same: in a cluster, from when on a stage is free here
     std::vector<Picoseconds> leaves_;      // slot * lead + place in the lead
+    std::vector<Draw> draws_;
 };
 
 }  // namespace l2lens
